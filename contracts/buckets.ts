@@ -1,0 +1,108 @@
+/**
+ * The JetStream key-value buckets, and the one place where their keys are made (DESIGN 4).
+ *
+ * @module
+ */
+import {
+  ATTEMPT_MAX_BYTES,
+  DESIRED_STATE_MAX_BYTES,
+  DEVICE_DOCUMENT_MAX_BYTES,
+  RESOURCE_MAX_BYTES,
+  STATUS_MAX_BYTES,
+} from "./limits.ts";
+import { GENERATION_TOKEN } from "./desired_state.ts";
+
+/** Names of the buckets that agent upgrades need. */
+export const BUCKETS = {
+  desiredState: "desired-state",
+  deviceInfo: "device-info",
+  deviceHeartbeat: "device-heartbeat",
+  upgradeIntent: "agent-upgrade-intent",
+  upgradeStatus: "agent-upgrade-status",
+  /** Resources of the embedded store. */
+  resources: "fleet-resources",
+} as const;
+/** A bucket's name. */
+export type BucketName = (typeof BUCKETS)[keyof typeof BUCKETS];
+
+/** How a bucket is made. Every bucket keeps one value per key. */
+export interface BucketSpec {
+  readonly name: BucketName;
+  readonly storage: "file" | "memory";
+  /** Most bytes of one value. */
+  readonly maxValueBytes: number;
+  /** Bytes that one device may need on average, header and index included; `max_bytes` is this times the fleet size. */
+  readonly bytesPerDevice: number;
+  /** Bytes that the bucket gets whatever the fleet size. */
+  readonly baseBytes: number;
+}
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+/** All buckets. Averages are a quarter of the largest value, since no fleet has every document at its limit. */
+export const BUCKET_SPECS: readonly BucketSpec[] = [
+  spec(BUCKETS.desiredState, "file", DESIRED_STATE_MAX_BYTES, 64 * KIB),
+  spec(BUCKETS.deviceInfo, "file", DEVICE_DOCUMENT_MAX_BYTES, 4 * KIB),
+  // Memory: a heartbeat is worth nothing after a restart of the broker, and must not wear its disk.
+  spec(BUCKETS.deviceHeartbeat, "memory", DEVICE_DOCUMENT_MAX_BYTES, 4 * KIB),
+  spec(BUCKETS.upgradeIntent, "file", ATTEMPT_MAX_BYTES, 4 * KIB),
+  spec(BUCKETS.upgradeStatus, "file", STATUS_MAX_BYTES, 8 * KIB),
+  spec(BUCKETS.resources, "file", RESOURCE_MAX_BYTES, 8 * KIB),
+];
+
+function spec(
+  name: BucketName,
+  storage: BucketSpec["storage"],
+  maxValueBytes: number,
+  bytesPerDevice: number,
+): BucketSpec {
+  return { name, storage, maxValueBytes, bytesPerDevice, baseBytes: 16 * MIB };
+}
+
+/**
+ * The `max_bytes` of a bucket.
+ *
+ * @param bucket The bucket
+ * @param fleetSize Number of devices that the fleet may have
+ */
+export function bucketMaxBytes(bucket: BucketSpec, fleetSize: number): number {
+  return bucket.baseBytes + bucket.bytesPerDevice * fleetSize;
+}
+
+/**
+ * Key of a document of which a device has one per bucket: info, heartbeat, intent, status.
+ *
+ * @param deviceId A validated device id
+ */
+export function deviceKey(deviceId: string): string {
+  return deviceId;
+}
+
+/**
+ * Key filter of everything that a device has in `desired-state`.
+ *
+ * @param deviceId A validated device id
+ */
+export function desiredStateFilter(deviceId: string): string {
+  return `${deviceId}.>`;
+}
+
+/**
+ * Key of a device's generation in `desired-state`.
+ *
+ * @param deviceId A validated device id
+ */
+export function generationKey(deviceId: string): string {
+  return `${deviceId}.${GENERATION_TOKEN}`;
+}
+
+/**
+ * Key of a device's entry in `desired-state`.
+ *
+ * @param deviceId A validated device id
+ * @param deploymentId UID of the deployment
+ */
+export function desiredEntryKey(deviceId: string, deploymentId: string): string {
+  return `${deviceId}.${deploymentId}`;
+}

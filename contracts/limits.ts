@@ -1,0 +1,186 @@
+/**
+ * Every number of the system, with its unit and its reason. The relations between them are asserted in
+ * `limits_test.ts`. Numbers marked *seed* are fixed by `Fleet agent upgrades, Limits` and never change without it.
+ *
+ * @module
+ */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+// ---- Artifact transfer (seed) ----
+
+/** Seed: time to connect to the artifact's host and receive its response header, in ms. */
+export const HTTPS_CONNECT_TIMEOUT_MS = 15 * SECOND_MS;
+/** Seed: time for the complete artifact request, in ms. */
+export const HTTPS_REQUEST_TIMEOUT_MS = 5 * MINUTE_MS;
+/** Seed: compiled ceiling of an artifact, in bytes; an attempt may only lower it. */
+export const ARTIFACT_MAX_BYTES = 100 * MIB;
+/** Longest artifact URL, in characters: below every common proxy's and server's request-line limit of 8 KiB. */
+export const ARTIFACT_URL_MAX_CHARS = 2_048;
+/** Free bytes that must remain on the file system of the binaries after an install: room for logs and dpkg. */
+export const INSTALL_RESERVE_BYTES = 64 * MIB;
+/** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
+export const DIGEST_CHUNK_BYTES = MIB;
+
+// ---- NATS (seed, and the measured behaviour of clients) ----
+
+/** Seed: one NATS connection attempt, in ms. */
+export const NATS_CONNECT_TIMEOUT_MS = 15 * SECOND_MS;
+/** Seed: window in which an agent that is not READY retries NATS, in ms. */
+export const NATS_RETRY_WINDOW_MS = 3 * MINUTE_MS;
+/** First pause between connection attempts, in ms. */
+export const NATS_RECONNECT_MIN_MS = 500;
+/** Longest pause between connection attempts, in ms: an outage of hours must not become a stampede when it ends. */
+export const NATS_RECONNECT_MAX_MS = 30 * SECOND_MS;
+/** One JetStream API request, in ms. */
+export const NATS_REQUEST_TIMEOUT_MS = 5 * SECOND_MS;
+/** Client ping interval, in ms: a half-dead link is noticed within three of them. */
+export const NATS_PING_INTERVAL_MS = 20 * SECOND_MS;
+/** Unanswered pings after which a connection counts as dead. */
+export const NATS_MAX_PINGS_OUT = 2;
+/** A snapshot that makes no progress for this long is an error, in ms. */
+export const SNAPSHOT_STALL_TIMEOUT_MS = 10 * SECOND_MS;
+/** Server URLs in one configuration. */
+export const NATS_SERVERS_MAX = 16;
+
+// ---- Probe, stop, start (seed) ----
+
+/** Seed: the complete candidate probe, in ms. */
+export const PROBE_TIMEOUT_MS = 4 * MINUTE_MS;
+/** Output of the probe that is read, in bytes; more is discarded and fails the probe. */
+export const PROBE_OUTPUT_MAX_BYTES = 64 * KIB;
+/** Checks in one self-test report. */
+export const PROBE_CHECKS_MAX = 32;
+/** Seed: systemd's bound on stopping the agent (TimeoutStopSec), in ms. */
+export const SERVICE_STOP_TIMEOUT_MS = 60 * SECOND_MS;
+/** Seed: the updater's bound on stopping the agent, in ms. */
+export const UPDATER_STOP_BOUND_MS = 65 * SECOND_MS;
+/** Seed: systemd's bound on starting the agent (TimeoutStartSec), in ms. */
+export const SERVICE_START_TIMEOUT_MS = 4 * MINUTE_MS;
+/** Seed: the updater's bound on starting the agent, in ms. */
+export const UPDATER_START_BOUND_MS = 4 * MINUTE_MS + 15 * SECOND_MS;
+/** Pause before a service that ended is started again (RestartSec), in ms. */
+export const SERVICE_RESTART_DELAY_MS = 3 * SECOND_MS;
+/** First pause before a rollback that met an environment fault is repeated, in ms. */
+export const ROLLBACK_RETRY_MIN_MS = 5 * SECOND_MS;
+/** Longest pause before a rollback that met an environment fault is repeated, in ms. */
+export const ROLLBACK_RETRY_MAX_MS = 5 * MINUTE_MS;
+/** How often a start without a verdict is issued again within its bound: once (DESIGN 5, Verdicts). */
+export const INCONCLUSIVE_START_RETRIES = 1;
+
+// ---- Updater socket (seed) ----
+
+/** Seed: time a client has to send its request, in ms. */
+export const SOCKET_READ_TIMEOUT_MS = 10 * SECOND_MS;
+/** Seed: time to answer a status request, in ms. */
+export const SOCKET_STATUS_TIMEOUT_MS = 15 * SECOND_MS;
+/** Seed: time to answer an upgrade request, in ms. */
+export const SOCKET_UPGRADE_TIMEOUT_MS = 20 * MINUTE_MS;
+/** Seed: bytes of one socket request or response. */
+export const SOCKET_MESSAGE_MAX_BYTES = MIB;
+/** Seed: concurrent socket handlers. */
+export const SOCKET_HANDLERS_MAX = 32;
+
+// ---- Journal and status (seed, DESIGN 5) ----
+
+/** Seed: retained transitions of one attempt. */
+export const TRANSITIONS_MAX = 16;
+/** Seed: characters of a detail or an error. */
+export const DETAIL_MAX_CHARS = 1_024;
+/** Bytes of the journal (DESIGN 5, Journal). */
+export const JOURNAL_MAX_BYTES = 64 * KIB;
+/** Remembered outcomes, so that a repeated old attempt never runs again (DESIGN 5, Journal). */
+export const JOURNAL_HISTORY_MAX = 64;
+/** Preallocated journal slots: more than the writes that the longest transaction still needs once the disk is full. */
+export const JOURNAL_RESERVE_SLOTS = 12;
+/** Bytes of a failed candidate's post-mortem (DESIGN 5, Journal). */
+export const POST_MORTEM_MAX_BYTES = 8 * KIB;
+/** Output lines of a failed candidate that are kept. */
+export const POST_MORTEM_LINES_MAX = 20;
+/** Characters of one kept output line. */
+export const POST_MORTEM_LINE_MAX_CHARS = 256;
+/** Characters of a `STATUS=` text that are kept. */
+export const STATUS_TEXT_MAX_CHARS = 512;
+/** Bytes of one sd_notify datagram that are read: systemd's own bound is a page. */
+export const NOTIFY_MESSAGE_MAX_BYTES = 4 * KIB;
+
+// ---- Documents ----
+
+/** Characters of a semantic version (DESIGN 5, Managed paths). */
+export const VERSION_MAX_CHARS = 64;
+/** Characters of a device id: one DNS label (DESIGN 4). */
+export const DEVICE_ID_MAX_CHARS = 63;
+/** Characters of a resource name: a DNS subdomain as Kubernetes takes it. */
+export const RESOURCE_NAME_MAX_CHARS = 253;
+/** Characters of a label key: 253 of prefix, a slash and 63 of name, as Kubernetes takes it. */
+export const LABEL_KEY_MAX_CHARS = 317;
+/** Characters of a label value, as Kubernetes takes it. */
+export const LABEL_VALUE_MAX_CHARS = 63;
+/** Labels of one resource or selector: far above use, far below what a status bucket could not hold. */
+export const LABELS_MAX = 64;
+/** Characters of a group name. */
+export const GROUP_NAME_MAX_CHARS = 128;
+/** Groups of one device or resource. */
+export const GROUPS_MAX = 64;
+/** Artifacts of one release: two architectures times two forms today, with room for more. */
+export const RELEASE_ARTIFACTS_MAX = 16;
+/** Highest release priority; the lowest is its negative. */
+export const RELEASE_PRIORITY_MAX = 1_000_000;
+/** Failed release identities that a device remembers (DESIGN 3). */
+export const FAILED_IDENTITIES_MAX = 8;
+/** Conditions of one resource. */
+export const CONDITIONS_MAX = 16;
+/** Nesting of any JSON document that is read. */
+export const JSON_DEPTH_MAX = 32;
+/** Bytes of an upgrade attempt. */
+export const ATTEMPT_MAX_BYTES = 16 * KIB;
+/** Bytes of an upgrade status: transitions, detail, error and one post-mortem, with room for a newer writer's fields. */
+export const STATUS_MAX_BYTES = 32 * KIB;
+/** Bytes of a device info or heartbeat. */
+export const DEVICE_DOCUMENT_MAX_BYTES = 16 * KIB;
+/** Bytes of one desired-state entry. */
+export const DESIRED_STATE_MAX_BYTES = 256 * KIB;
+/** Bytes of one embedded resource. */
+export const RESOURCE_MAX_BYTES = 256 * KIB;
+/** Bytes of a configuration file. */
+export const CONFIG_MAX_BYTES = 64 * KIB;
+/** Bytes of a self-test report. */
+export const SELF_TEST_REPORT_MAX_BYTES = 16 * KIB;
+/** Capabilities that a device reports. */
+export const CAPABILITIES_MAX = 32;
+/** Characters of a capability, an OS name and other short texts of a device. */
+export const SHORT_TEXT_MAX_CHARS = 128;
+/** Characters of a path in a document or a configuration: Linux's PATH_MAX without the final zero. */
+export const PATH_MAX_CHARS = 4_095;
+/** Characters of one log field. */
+export const LOG_FIELD_MAX_CHARS = 2_048;
+
+// ---- Fleet ----
+
+/** Pause between heartbeats, in ms. */
+export const HEARTBEAT_INTERVAL_MS = 30 * SECOND_MS;
+/** Heartbeats that may be missed before a device is `Stale`. */
+export const STALE_AFTER_HEARTBEATS = 4;
+/**
+ * Age of a non-terminal phase after which a silent device is `Lost`, in ms: the seed's limits of one upgrade added up
+ * (request, probe, stop, start, and stop and start again for a rollback).
+ */
+export const LOST_AFTER_MS = HTTPS_REQUEST_TIMEOUT_MS + PROBE_TIMEOUT_MS +
+  2 * (UPDATER_STOP_BOUND_MS + UPDATER_START_BOUND_MS);
+/** Default number of devices that the buckets' `max_bytes` are made for. */
+export const FLEET_SIZE_DEFAULT = 1_000;
+/** Largest number of devices that the system is made for. */
+export const FLEET_SIZE_MAX = 100_000;
+/** Pause between two status writes of one resource, in ms (DESIGN 7). */
+export const STATUS_WRITE_INTERVAL_MS = SECOND_MS;
+/** Pause between two polls of the updater's transaction while one is active, in ms. */
+export const UPDATER_POLL_ACTIVE_MS = 500;
+/** Pause between two polls of the updater's transaction otherwise, in ms. */
+export const UPDATER_POLL_IDLE_MS = 5 * SECOND_MS;
+/** Clock skew against the server above which a device's clock is called insane, in ms. */
+export const CLOCK_SKEW_MAX_MS = 5 * MINUTE_MS;
+/** A clock before this instant has never been set: 2026-01-01T00:00:00Z in ms since the epoch. */
+export const CLOCK_EARLIEST_MS = 1_767_225_600_000;

@@ -1,0 +1,150 @@
+/**
+ * What is spoken over the updater's Unix socket. One connection carries one request: the client writes one JSON
+ * document and shuts down its sending side; the server answers with one JSON document and closes. `docs/wire.md`
+ * describes it for other languages.
+ *
+ * @module
+ */
+import { agentUpgradeAttempt, agentUpgradeStatus } from "./agent_upgrade.ts";
+import {
+  type Decoded,
+  decodeError,
+  type Decoder,
+  flag,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+} from "./codec.ts";
+import { FAILURE_CLASSES } from "./errors.ts";
+import { absolutePath, detail, sha256Hex, shortText, uuid, version } from "./formats.ts";
+import { CAPABILITIES_MAX } from "./limits.ts";
+
+/** Version of the protocol. */
+export const UPDATER_PROTOCOL = 1;
+
+/** Durable phases of a transaction in the journal (`Fleet agent upgrades`, Recovery). */
+export const DURABLE_PHASES = [
+  "preparing",
+  "activating",
+  "committed",
+  "rolling-back",
+  "failed",
+  "rollback-failed",
+] as const;
+/** One of {@link DURABLE_PHASES}. */
+export type DurablePhase = (typeof DURABLE_PHASES)[number];
+
+/** Codes of a refused request. `docs/wire.md` says what each means and what a client does next. */
+export const UPDATER_ERROR_CODES = [
+  "E_REQUEST_TOO_LARGE",
+  "E_REQUEST_TIMEOUT",
+  "E_REQUEST_INVALID",
+  "E_TOO_MANY_CLIENTS",
+  "E_BUSY",
+  "E_QUARANTINED",
+  "E_NO_RESERVE",
+  "E_UUID_REUSED",
+  "E_WRONG_DEVICE",
+  "E_WRONG_ARCH",
+  "E_UNSUPPORTED_SCHEME",
+  "E_VERSION_SELECTED",
+  "E_STOPPING",
+  "E_INTERNAL",
+] as const;
+/** One of {@link UPDATER_ERROR_CODES}. */
+export type UpdaterErrorCode = (typeof UPDATER_ERROR_CODES)[number];
+
+const statusRequest = object({ protocol: integer(1), request: oneOf(["status"]) });
+const upgradeRequest = object({
+  protocol: integer(1),
+  request: oneOf(["upgrade"]),
+  attempt: agentUpgradeAttempt,
+});
+
+/** A request with, for an upgrade, the attempt as it came: its digest is taken over the whole document. */
+export type UpdaterRequest =
+  | { readonly request: "status" }
+  | {
+    readonly request: "upgrade";
+    readonly attempt: Decoded<typeof agentUpgradeAttempt>;
+    readonly document: unknown;
+  };
+
+/** Decodes a request; keeps the attempt's document as it came beside the decoded one. */
+export const updaterRequest: Decoder<UpdaterRequest> = (value, path) => {
+  const kind = object({ protocol: integer(1), request: oneOf(["status", "upgrade"]) })(value, path);
+  if (kind.protocol !== UPDATER_PROTOCOL) {
+    throw decodeError("protocol", `is ${kind.protocol}, this updater speaks ${UPDATER_PROTOCOL}`);
+  }
+  if (kind.request === "status") return { request: statusRequest(value, path).request };
+  const { request, attempt } = upgradeRequest(value, path);
+  return { request, attempt, document: (value as { attempt: unknown }).attempt };
+};
+
+/** Decodes the part of the journal that a starting agent needs (`Fleet agent upgrades`, Readiness and commit). */
+export const transactionView = object({
+  phase: oneOf(DURABLE_PHASES),
+  attemptId: uuid,
+  attemptDigest: sha256Hex,
+  targetVersion: version,
+  targetPath: absolutePath,
+  previousPath: absolutePath,
+  status: agentUpgradeStatus,
+});
+/** The part of the journal that a starting agent needs. */
+export type TransactionView = Decoded<typeof transactionView>;
+
+/** Decodes what the updater answers to `status`, and, once it is terminal, to `upgrade`. */
+export const updaterState = object({
+  /** The updater's own version. */
+  updaterVersion: version,
+  /** What this updater can do: `https`, `oci`, `AptFullUpgradeV1`. */
+  capabilities: list(shortText, CAPABILITIES_MAX),
+  /** Whether a mutating request would be refused as busy. */
+  busy: flag,
+  /** Whether every new attempt is refused until root repairs the device. */
+  quarantined: flag,
+  /** Null when there has been no transaction. */
+  transaction: nullable(transactionView),
+});
+/** What the updater answers. */
+export type UpdaterState = Decoded<typeof updaterState>;
+
+/** Decodes a refusal. */
+export const updaterRefusal = object({
+  code: oneOf(UPDATER_ERROR_CODES),
+  message: detail,
+  field: optional(shortText),
+  failureClass: oneOf(FAILURE_CLASSES),
+  /** Whether the same request may succeed later. */
+  retryable: flag,
+});
+/** A refusal. */
+export type UpdaterRefusal = Decoded<typeof updaterRefusal>;
+
+const answered = object({ protocol: integer(1), ok: flag });
+const success = object({ state: updaterState });
+const failure = object({ error: updaterRefusal });
+
+/** A response: the updater's state, or a refusal. */
+export type UpdaterResponse =
+  | { readonly ok: true; readonly state: UpdaterState }
+  | { readonly ok: false; readonly error: UpdaterRefusal };
+
+/** Decodes a response. */
+export const updaterResponse: Decoder<UpdaterResponse> = (value, path) => {
+  const { ok } = answered(value, path);
+  return ok ? { ok, state: success(value, path).state } : { ok, error: failure(value, path).error };
+};
+
+/**
+ * The document of a response.
+ *
+ * @param response The response
+ */
+export function encodeUpdaterResponse(response: UpdaterResponse): Record<string, unknown> {
+  return { protocol: UPDATER_PROTOCOL, ...response };
+}
