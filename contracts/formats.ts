@@ -127,9 +127,13 @@ export const shortText: Decoder<string> = text({
 export const absolutePath: Decoder<string> = text({
   what: "an absolute path",
   maxChars: PATH_MAX_CHARS,
-  pattern: /^\/[^\u0000]*$/,
-  check: (value) =>
-    value.split("/").some((part) => part === ".." || part === ".") ? "must not contain . or .. segments" : undefined,
+  pattern: /^\//,
+  check: (value) => {
+    if (value.includes("\0")) return "must not contain a zero character";
+    return value.split("/").some((part) => part === ".." || part === ".")
+      ? "must not contain . or .. segments"
+      : undefined;
+  },
 });
 
 /**

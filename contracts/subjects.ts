@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type BucketName, BUCKETS } from "./buckets.ts";
+import type { BucketName } from "./buckets.ts";
 
 /**
  * Subject of a key.

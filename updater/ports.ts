@@ -1,0 +1,95 @@
+/**
+ * What the updater's interpreter needs of the outside. Each adapter passes the conformance suite of its port.
+ *
+ * @module
+ */
+import type { PostMortem } from "../contracts/agent_upgrade.ts";
+
+/** How a start ended. Only `failed` is a verdict on the process (DESIGN 5, Verdicts). */
+export type StartOutcome =
+  | { readonly kind: "ready"; readonly invocationId?: string }
+  | {
+    readonly kind: "failed";
+    /** systemd's result word. */
+    readonly result: "protocol" | "exit-code" | "signal" | "core-dump" | "timeout" | "watchdog";
+    readonly exitCode?: number;
+    readonly signal?: string;
+    /** Last `STATUS=` of the process, read before anything stops it. */
+    readonly statusText?: string;
+    /** Last output lines, oldest first, bounded. */
+    readonly lastLines: readonly string[];
+    readonly durationMs: number;
+    readonly invocationId?: string;
+  }
+  | {
+    readonly kind: "no-verdict";
+    readonly why: "canceled" | "refused" | "bus-error" | "stopping";
+    readonly message: string;
+  };
+
+/** How a stop ended. Stopped means inactive or failed, with no process left. */
+export type StopOutcome =
+  | { readonly kind: "stopped" }
+  | { readonly kind: "not-stopped"; readonly message: string }
+  | { readonly kind: "no-verdict"; readonly message: string };
+
+/** What the service manager knows of the agent. */
+export interface ServiceState {
+  readonly active: "active" | "activating" | "deactivating" | "inactive" | "failed";
+  readonly mainPid?: number;
+  readonly invocationId?: string;
+  readonly statusText?: string;
+  /** Automatic restarts since the last start. */
+  readonly restarts: number;
+}
+
+/** The service manager of the agent's one unit. No method throws for what the process does. */
+export interface ServiceManager {
+  /** Name of the unit, for status fields. */
+  readonly unit: string;
+  /** Starts the agent that the link selects and waits for READY, failure or the bound. Active already: `ready`. */
+  start(): Promise<StartOutcome>;
+  /** Stops it and waits until no process is left or the bound has passed. Not running: `stopped`. */
+  stop(): Promise<StopOutcome>;
+  /** Forgets earlier failures, so that a start is not refused for them; idempotent. */
+  resetFailed(): Promise<void>;
+  /** What is known now. */
+  show(): Promise<ServiceState>;
+}
+
+/** What a fetch delivers into a managed file. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly maxBytes: number;
+  readonly sha256: string;
+}
+
+/** Fetches an artifact. */
+export interface Fetcher {
+  /** URL schemes that it takes, without colon; they are the updater's capabilities. */
+  readonly schemes: readonly string[];
+  /**
+   * Yields the artifact's bytes in order, in chunks. It enforces time limits, redirects and sizes; the digest is
+   * checked by who writes the bytes. Stopping the iteration ends the request.
+   *
+   * @throws {FleetError} with the failure class `environment` for the network, `policy` for what a rule refuses
+   */
+  fetch(request: FetchRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** How a probe ended. */
+export type ProbeOutcome =
+  | { readonly kind: "passed" }
+  | {
+    readonly kind: "failed";
+    readonly reason: string;
+    readonly error: string;
+    readonly failureClass: "version" | "environment" | "internal";
+    readonly postMortem: PostMortem;
+  };
+
+/** Runs a candidate's self-test. */
+export interface Prober {
+  /** Runs `<path> --self-test`, bounded in time and output, and requires the compiled version. Never throws. */
+  probe(path: string, targetVersion: string, signal: AbortSignal): Promise<ProbeOutcome>;
+}
