@@ -1,0 +1,59 @@
+/**
+ * The resource store, as a port: the embedded store on a JetStream bucket, and Kubernetes, pass the same conformance
+ * suite (DESIGN 2).
+ *
+ * Bad input is a {@link FleetError} `E_DECODE` that names the field; `E_STORE_IMMUTABLE` names a field that may not
+ * change. Faults of the store itself are transient errors of the adapter beneath.
+ *
+ * @module
+ */
+import type { AgentRelease } from "../../contracts/agent_release.ts";
+import type { Device } from "../../contracts/device_resource.ts";
+import type { ResourceKind } from "../../contracts/resource.ts";
+
+/** The stored resource of each kind. */
+export interface ResourceOf {
+  readonly Device: Device;
+  readonly AgentRelease: AgentRelease;
+}
+
+/** What a writer gives of a resource; the store makes uid, versions and times. */
+export interface ResourceInput<K extends ResourceKind> {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: ResourceOf[K]["spec"];
+}
+
+/** The outcome of a compare-and-set write. */
+export type StoreWrite<K extends ResourceKind> =
+  | { readonly ok: true; readonly resource: ResourceOf[K] }
+  | { readonly ok: false; readonly why: "conflict" | "not-found" | "exists" };
+
+/** What a watch yields: the resources that exist, `current`, then every change. */
+export type StoreEvent<K extends ResourceKind> =
+  | { readonly kind: "put"; readonly resource: ResourceOf[K] }
+  | { readonly kind: "delete"; readonly name: string }
+  | { readonly kind: "current" };
+
+/** Resources by kind and name. */
+export interface ResourceStore {
+  /** All resources of a kind, in order of name. */
+  list<K extends ResourceKind>(kind: K): Promise<ResourceOf[K][]>;
+  /** One resource, or null. */
+  get<K extends ResourceKind>(kind: K, name: string): Promise<ResourceOf[K] | null>;
+  /** Creates; `exists` when the name is taken. */
+  create<K extends ResourceKind>(kind: K, input: ResourceInput<K>): Promise<StoreWrite<K>>;
+  /** Replaces labels and spec if `resourceVersion` is the newest; status is kept; generation rises if the spec changed. */
+  replace<K extends ResourceKind>(kind: K, input: ResourceInput<K>, resourceVersion: string): Promise<StoreWrite<K>>;
+  /** Replaces the status only, if `resourceVersion` is the newest. */
+  replaceStatus<K extends ResourceKind>(
+    kind: K,
+    name: string,
+    status: NonNullable<ResourceOf[K]["status"]>,
+    resourceVersion: string,
+  ): Promise<StoreWrite<K>>;
+  /** Deletes if `resourceVersion` is the newest (any, when left out). */
+  delete<K extends ResourceKind>(kind: K, name: string, resourceVersion?: string): Promise<StoreWrite<K>>;
+  /** Existing resources, `current`, then changes, until the signal aborts. */
+  watch<K extends ResourceKind>(kind: K, signal: AbortSignal): AsyncIterable<StoreEvent<K>>;
+}
