@@ -4,7 +4,7 @@
  * @module
  */
 import { artifactUrl } from "./agent_upgrade.ts";
-import { type Decoded, decodeError, type Decoder, flag, integer, list, object, optional } from "./codec.ts";
+import { type Decoded, decodeError, type Decoder, flag, integer, list, object, optional, refined } from "./codec.ts";
 import { architecture, binaryForm, detail, sha256Hex, version } from "./formats.ts";
 import { ARTIFACT_MAX_BYTES, RELEASE_ARTIFACTS_MAX, RELEASE_PRIORITY_MAX } from "./limits.ts";
 import { allowedGroups, targetSelector } from "./placement.ts";
@@ -38,8 +38,7 @@ const releaseSpecShape = object({
 export type AgentReleaseSpec = Required<Decoded<typeof releaseSpecShape>>;
 
 /** Decodes the spec of a release and fills its defaults in. */
-export const agentReleaseSpec: Decoder<AgentReleaseSpec> = (value, path) => {
-  const spec = releaseSpecShape(value, path);
+export const agentReleaseSpec: Decoder<AgentReleaseSpec> = refined(releaseSpecShape, (spec, path) => {
   const seen = new Set<string>();
   spec.artifacts.forEach(({ arch, form }, index) => {
     const key = `${arch}/${form}`;
@@ -47,7 +46,7 @@ export const agentReleaseSpec: Decoder<AgentReleaseSpec> = (value, path) => {
     seen.add(key);
   });
   return { ...spec, revision: spec.revision ?? 1, paused: spec.paused ?? false, priority: spec.priority ?? 0 };
-};
+});
 
 /** Decodes the status of a release: counts and one bounded error, never a list of devices. */
 export const agentReleaseStatus = object({

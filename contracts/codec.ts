@@ -13,6 +13,37 @@ import { JSON_DEPTH_MAX } from "./limits.ts";
 /** Turns a parsed JSON value into a `T`, or throws `E_DECODE` with the path of the field. */
 export type Decoder<T> = (value: unknown, path: string) => T;
 
+const STRUCTURE = Symbol("structure");
+
+/** Which documents a decoder takes, for readers that must know what is unknown to it. */
+export type Structure =
+  | { readonly kind: "object"; readonly members: Readonly<Record<string, Decoder<unknown>>> }
+  | { readonly kind: "list"; readonly item: Decoder<unknown> }
+  | { readonly kind: "map"; readonly item: Decoder<unknown> };
+
+/**
+ * The structure of the documents that a decoder takes; undefined for scalars and for decoders made by hand.
+ *
+ * @param decoder Any decoder
+ */
+export function structureOf(decoder: Decoder<unknown>): Structure | undefined {
+  return STRUCTURE in decoder ? decoder[STRUCTURE] as Structure : undefined;
+}
+
+function structured<T>(decoder: Decoder<T>, structure: Structure | undefined): Decoder<T> {
+  return structure === undefined ? decoder : Object.assign(decoder, { [STRUCTURE]: structure });
+}
+
+/**
+ * Adds rules or defaults to a decoder and keeps its structure.
+ *
+ * @param decoder Decodes the members
+ * @param refine Checks them against one another, or completes them
+ */
+export function refined<T, U>(decoder: Decoder<T>, refine: (value: T, path: string) => U): Decoder<U> {
+  return structured((value, path) => refine(decoder(value, path), path), structureOf(decoder));
+}
+
 /** The type that a decoder returns. */
 export type Decoded<D> = D extends Decoder<infer T> ? T : never;
 
@@ -112,12 +143,13 @@ export function oneOf<const T extends string | number>(values: readonly T[]): De
  * @param minItems Fewest items. Default 0
  */
 export function list<T>(item: Decoder<T>, maxItems: number, minItems = 0): Decoder<T[]> {
-  return (value, path) => {
+  const decoder: Decoder<T[]> = (value, path) => {
     if (!Array.isArray(value)) throw decodeError(path, `must be a list, not ${typeName(value)}`);
     if (value.length > maxItems) throw decodeError(path, `has ${value.length} items, at most ${maxItems}`);
     if (value.length < minItems) throw decodeError(path, `has ${value.length} items, at least ${minItems}`);
     return value.map((entry, index) => item(entry, `${path}[${index}]`));
   };
+  return structured(decoder, { kind: "list", item });
 }
 
 function members(value: unknown, path: string): Record<string, unknown> {
@@ -135,7 +167,7 @@ function members(value: unknown, path: string): Record<string, unknown> {
  * @param maxItems Most members
  */
 export function map<T>(key: Decoder<string>, item: Decoder<T>, maxItems: number): Decoder<Record<string, T>> {
-  return (value, path) => {
+  const decoder: Decoder<Record<string, T>> = (value, path) => {
     const entries = Object.entries(members(value, path));
     if (entries.length > maxItems) throw decodeError(path, `has ${entries.length} members, at most ${maxItems}`);
     // fromEntries defines own properties, so that a key such as __proto__ stays data.
@@ -144,6 +176,7 @@ export function map<T>(key: Decoder<string>, item: Decoder<T>, maxItems: number)
       return [key(name, at), item(entry, at)];
     }));
   };
+  return structured(decoder, { kind: "map", item });
 }
 
 const OPTIONAL = Symbol("optional");
@@ -159,7 +192,8 @@ export interface OptionalDecoder<T> extends Decoder<T> {
  * @param decoder Decoder of the value when there is one
  */
 export function optional<T>(decoder: Decoder<T>): OptionalDecoder<T> {
-  return Object.assign((value: unknown, path: string) => decoder(value, path), { [OPTIONAL]: true as const });
+  const copy = structured((value: unknown, path: string) => decoder(value, path), structureOf(decoder));
+  return Object.assign(copy, { [OPTIONAL]: true as const });
 }
 
 /**
@@ -168,7 +202,7 @@ export function optional<T>(decoder: Decoder<T>): OptionalDecoder<T> {
  * @param decoder Decoder of the value when it is not null
  */
 export function nullable<T>(decoder: Decoder<T>): Decoder<T | null> {
-  return (value, path) => value === null ? null : decoder(value, path);
+  return structured((value, path) => value === null ? null : decoder(value, path), structureOf(decoder));
 }
 
 type Shape = Record<string, Decoder<unknown>>;
@@ -188,7 +222,7 @@ export type ObjectOf<S extends Shape> = Simplify<
  */
 export function object<S extends Shape>(shape: S): Decoder<ObjectOf<S>> {
   const entries = Object.entries(shape);
-  return (value, path) => {
+  const decoder: Decoder<ObjectOf<S>> = (value, path) => {
     const source = members(value, path);
     const result: Record<string, unknown> = {};
     for (const [name, decoder] of entries) {
@@ -198,6 +232,7 @@ export function object<S extends Shape>(shape: S): Decoder<ObjectOf<S>> {
     }
     return result as ObjectOf<S>;
   };
+  return structured(decoder, { kind: "object", members: shape });
 }
 
 /** Bounds of {@link parseJson}. */
