@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { agentUpgradeAttempt, agentUpgradeStatus } from "./agent_upgrade.ts";
+import { agentUpgradeAttempt, agentUpgradeStatus, UPGRADE_PHASES } from "./agent_upgrade.ts";
 import {
   type Decoded,
   decodeError,
@@ -19,7 +19,7 @@ import {
   optional,
 } from "./codec.ts";
 import { FAILURE_CLASSES } from "./errors.ts";
-import { absolutePath, detail, sha256Hex, shortText, uuid, version } from "./formats.ts";
+import { absolutePath, detail, instant, reason, sha256Hex, shortText, uuid, version } from "./formats.ts";
 import { CAPABILITIES_MAX } from "./limits.ts";
 
 /** Version of the protocol. */
@@ -125,19 +125,30 @@ export const updaterRefusal = object({
 /** A refusal. */
 export type UpdaterRefusal = Decoded<typeof updaterRefusal>;
 
+/** Decodes how an attempt that ran earlier ended. */
+export const attemptOutcome = object({
+  attemptId: uuid,
+  attemptDigest: sha256Hex,
+  phase: oneOf(UPGRADE_PHASES),
+  reason: optional(reason),
+  at: instant,
+});
+/** How an attempt that ran earlier ended. */
+export type AttemptOutcome = Decoded<typeof attemptOutcome>;
+
 const answered = object({ protocol: integer(1), ok: flag });
-const success = object({ state: updaterState });
+const success = object({ state: updaterState, outcome: optional(attemptOutcome) });
 const failure = object({ error: updaterRefusal });
 
-/** A response: the updater's state, or a refusal. */
+/** A response: the updater's state, to an upgrade with the outcome of its attempt, or a refusal. */
 export type UpdaterResponse =
-  | { readonly ok: true; readonly state: UpdaterState }
+  | { readonly ok: true; readonly state: UpdaterState; readonly outcome?: AttemptOutcome }
   | { readonly ok: false; readonly error: UpdaterRefusal };
 
 /** Decodes a response. */
 export const updaterResponse: Decoder<UpdaterResponse> = (value, path) => {
   const { ok } = answered(value, path);
-  return ok ? { ok, state: success(value, path).state } : { ok, error: failure(value, path).error };
+  return ok ? { ok, ...success(value, path) } : { ok, error: failure(value, path).error };
 };
 
 /**

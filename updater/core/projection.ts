@@ -1,0 +1,82 @@
+/**
+ * What the updater shows of its record: the public status of a transaction, and the state that the socket answers with.
+ *
+ * @module
+ */
+import { AGENT_UPGRADE_SCHEMA, type AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import type { TransactionView, UpdaterState } from "../../contracts/updater_protocol.ts";
+import { isActive, publicPhase, type Transaction, type UpdaterRecord } from "./record.ts";
+
+/** What the record does not hold. */
+export interface ProjectionFacts {
+  readonly updaterVersion: string;
+  readonly capabilities: readonly string[];
+  /** The agent's unit, for the journald reference. */
+  readonly unit: string;
+  /** Whether an attempt is being admitted right now. */
+  readonly admitting: boolean;
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+/**
+ * The public status of a transaction.
+ *
+ * @param now The transaction
+ * @param unit The agent's unit
+ */
+export function statusOf(now: Transaction, unit: string): AgentUpgradeStatus {
+  const { attempt, finding } = now;
+  return {
+    schema: AGENT_UPGRADE_SCHEMA,
+    attemptId: attempt.attemptId,
+    deviceId: attempt.deviceId,
+    attemptDigest: now.digest,
+    targetVersion: attempt.targetVersion,
+    artifactSha256: attempt.artifact.sha256,
+    phase: publicPhase(now),
+    startedAt: now.startedAt,
+    updatedAt: now.updatedAt,
+    journalUnit: unit,
+    transitions: [...now.transitions],
+    ...present("releaseIdentity", attempt.releaseIdentity),
+    ...present("reason", finding?.reason),
+    ...present("failureClass", finding?.failureClass),
+    ...present("error", finding?.error),
+    ...present("postMortem", finding?.postMortem),
+    ...present("detail", now.detail),
+    ...present("bootId", now.bootId),
+    ...present("invocationId", now.invocationId),
+  };
+}
+
+function viewOf(now: Transaction, unit: string): TransactionView {
+  return {
+    phase: now.phase,
+    attemptId: now.attempt.attemptId,
+    attemptDigest: now.digest,
+    targetVersion: now.attempt.targetVersion,
+    targetPath: now.targetPath,
+    previousPath: now.previousPath,
+    status: statusOf(now, unit),
+  };
+}
+
+/**
+ * The state that the socket answers with.
+ *
+ * @param record The record
+ * @param facts What the record does not hold
+ */
+export function updaterStateOf(record: UpdaterRecord, facts: ProjectionFacts): UpdaterState {
+  const { transaction } = record;
+  return {
+    updaterVersion: facts.updaterVersion,
+    capabilities: [...facts.capabilities],
+    busy: facts.admitting || isActive(record),
+    quarantined: transaction?.phase === "rollback-failed",
+    transaction: transaction === null ? null : viewOf(transaction, facts.unit),
+  };
+}
