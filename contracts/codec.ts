@@ -197,6 +197,15 @@ export function optional<T>(decoder: Decoder<T>): OptionalDecoder<T> {
 }
 
 /**
+ * Whether a decoder marks a member that may be absent.
+ *
+ * @param decoder Any decoder
+ */
+export function isOptional(decoder: Decoder<unknown>): boolean {
+  return OPTIONAL in decoder;
+}
+
+/**
  * Lets a value be `null`.
  *
  * @param decoder Decoder of the value when it is not null

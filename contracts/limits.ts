@@ -107,6 +107,15 @@ export const STATUS_TEXT_MAX_CHARS = 512;
 /** Bytes of one sd_notify datagram that are read: systemd's own bound is a page. */
 export const NOTIFY_MESSAGE_MAX_BYTES = 4 * KIB;
 
+// ---- Files ----
+
+/** Tries of a fresh temporary name; with 64 random bits a second one is only needed beside a broken random source. */
+export const TEMP_NAME_TRIES_MAX = 8;
+/** Tries of locking a lock file that is replaced between its opening and its locking. */
+export const LOCK_TRIES_MAX = 8;
+/** Longest single timer, in ms: the runtime fires at once what does not fit into 31 bits. */
+export const TIMER_MAX_MS = 2_147_483_647;
+
 // ---- Documents ----
 
 /** Characters of a semantic version (DESIGN 5, Managed paths). */
@@ -157,6 +166,12 @@ export const SHORT_TEXT_MAX_CHARS = 128;
 export const PATH_MAX_CHARS = 4_095;
 /** Characters of one log field. */
 export const LOG_FIELD_MAX_CHARS = 2_048;
+/** Fields of one log line: with the field limit it keeps a line below 66 KiB, whatever was thrown at it. */
+export const LOG_FIELDS_MAX = 32;
+/** Nested values that are looked at in one log field, so that a huge object costs no more than a small one. */
+export const LOG_FIELD_NODES_MAX = 256;
+/** States whose repetition is suppressed at once; the one that was seen longest ago is forgotten first. */
+export const LOG_STATES_MAX = 256;
 
 // ---- Fleet ----
 
@@ -184,3 +199,45 @@ export const UPDATER_POLL_IDLE_MS = 5 * SECOND_MS;
 export const CLOCK_SKEW_MAX_MS = 5 * MINUTE_MS;
 /** A clock before this instant has never been set: 2026-01-01T00:00:00Z in ms since the epoch. */
 export const CLOCK_EARLIEST_MS = 1_767_225_600_000;
+
+// ---- Agent ----
+
+/** Bytes of a file that holds a password, a token or credentials: far above any of them. */
+export const SECRET_MAX_BYTES = 16 * KIB;
+/** Problems of one configuration that are named; the rest is counted. */
+export const CONFIG_PROBLEMS_MAX = 32;
+/** Random part of the pause between heartbeats, in ms: a fleet that started together must not write together. */
+export const HEARTBEAT_JITTER_MS = 3 * SECOND_MS;
+/** Shortest pause between heartbeats when something worth telling changes, in ms. */
+export const HEARTBEAT_MIN_GAP_MS = SECOND_MS;
+/** Pause between two tries of a step before READY that waits for its surroundings, in ms. */
+export const STARTUP_RETRY_MS = SECOND_MS;
+/** Pause between two looks at an intent that is deferred, in ms; a change of the updater's state comes sooner. */
+export const INTENT_RECHECK_MS = 15 * SECOND_MS;
+/** Silence of the updater after which the agent says that it is away, in ms: longer than its restart. */
+export const UPDATER_AWAY_AFTER_MS = 15 * SECOND_MS;
+/** Age at which what the agent knows of its published status is read again from the bucket, in ms. */
+export const STATUS_REREAD_MS = 10 * MINUTE_MS;
+/** Silence of one of the agent's loops after which the watchdog is no longer fed, in ms: above every bound within one. */
+export const LOOP_STALL_MS = 2 * MINUTE_MS;
+/** Entries of one device's desired state. */
+export const DESIRED_ENTRIES_MAX = 1_024;
+/** Bytes of `last-drain.json`. */
+export const LAST_DRAIN_MAX_BYTES = 4 * KIB;
+
+/*
+ * A drain ends below the service manager's stop bound even when the mutation hangs and NATS is away, so that the
+ * agent's last words are its own.
+ */
+/** Time that a drain waits for the mutation that runs, in ms. */
+export const DRAIN_MUTATION_TIMEOUT_MS = 40 * SECOND_MS;
+/** Time that a drain waits for the updater's status, in ms. */
+export const DRAIN_STATUS_TIMEOUT_MS = 3 * SECOND_MS;
+/** Time that a drain waits for the acknowledgement of `stopping`, in ms. */
+export const DRAIN_PUBLISH_TIMEOUT_MS = 5 * SECOND_MS;
+/** Time that a drain waits for `last-drain.json` to be durable, in ms. */
+export const DRAIN_RECORD_TIMEOUT_MS = 2 * SECOND_MS;
+/** Time that a drain waits for NATS to have everything, in ms. */
+export const DRAIN_FLUSH_TIMEOUT_MS = 2 * SECOND_MS;
+/** Time that a drain waits for loops and connections to end, in ms. */
+export const DRAIN_CLOSE_TIMEOUT_MS = 3 * SECOND_MS;
