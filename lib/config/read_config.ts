@@ -1,0 +1,51 @@
+/**
+ * Reads a program's configuration: one JSON file, strict, bounded, and every error in it named at once (issue 3).
+ *
+ * @module
+ */
+import { type Decoder, parseJson } from "../../contracts/codec.ts";
+import { decodeProblems } from "../../contracts/decode_problems.ts";
+import { errorText, FleetError } from "../../contracts/errors.ts";
+import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../contracts/limits.ts";
+import { MODE_WORLD_WRITABLE, readGuardedFile } from "./read_guarded_file.ts";
+
+/** A configuration that cannot be used; each problem is one line that names the field. */
+export class ConfigError extends FleetError {
+  /** At most {@link CONFIG_PROBLEMS_MAX} problems, in document order; the rest is counted in the last one. */
+  readonly problems: readonly string[];
+
+  constructor(path: string, problems: readonly string[], cause?: unknown) {
+    const kept = problems.slice(0, CONFIG_PROBLEMS_MAX);
+    if (problems.length > kept.length) kept.push(`and ${problems.length - kept.length} more`);
+    super(`Cannot use the configuration ${path}: ${kept.join("; ")}`, {
+      code: "E_CONFIG",
+      failureClass: "version",
+      cause,
+    });
+    this.problems = kept;
+  }
+}
+
+/**
+ * Reads a configuration file. Unknown members are errors here, since a person wrote it and a typo must not pass unseen.
+ *
+ * @param path The file; at most {@link CONFIG_MAX_BYTES}, and not writable for everybody
+ * @param decoder Its decoder
+ * @throws {ConfigError} With every problem
+ */
+export async function readConfig<T>(path: string, decoder: Decoder<T>): Promise<T> {
+  let value: unknown;
+  try {
+    const bytes = await readGuardedFile(path, {
+      what: "the configuration",
+      maxBytes: CONFIG_MAX_BYTES,
+      forbiddenMode: MODE_WORLD_WRITABLE,
+    });
+    value = parseJson(bytes, { maxBytes: CONFIG_MAX_BYTES });
+  } catch (error) {
+    throw new ConfigError(path, [errorText(error)], error);
+  }
+  const problems = decodeProblems(decoder, value).map(({ message }) => message);
+  if (problems.length > 0) throw new ConfigError(path, problems);
+  return decoder(value, "");
+}
