@@ -6,8 +6,19 @@
 import { UPGRADE_PHASES } from "./agent_upgrade.ts";
 import { type Decoded, flag, integer, list, object, oneOf, optional } from "./codec.ts";
 import { FAILURE_CLASSES } from "./errors.ts";
-import { architecture, detail, groups, instant, reason, sha256Hex, shortText, uuid, version } from "./formats.ts";
-import { CAPABILITIES_MAX, FAILED_IDENTITIES_MAX } from "./limits.ts";
+import {
+  architecture,
+  detail,
+  groups,
+  instant,
+  reason,
+  resourceName,
+  sha256Hex,
+  shortText,
+  uuid,
+  version,
+} from "./formats.ts";
+import { CAPABILITIES_MAX, FAILED_IDENTITIES_MAX, TIED_RELEASES_MAX } from "./limits.ts";
 import { READINESS_STEPS } from "./readiness.ts";
 import { conditions, type StoredResource } from "./resource.ts";
 
@@ -27,7 +38,7 @@ export type Liveness = (typeof LIVENESS)[number];
 /** Decodes a device's current upgrade. */
 export const deviceUpgrade = object({
   attemptId: optional(uuid),
-  releaseName: optional(shortText),
+  releaseName: optional(resourceName),
   releaseIdentity: optional(sha256Hex),
   targetVersion: optional(version),
   phase: oneOf(UPGRADE_PHASES),
@@ -56,9 +67,12 @@ export const deviceStatus = object({
   upgrade: optional(deviceUpgrade),
   /** Whether the device refuses every attempt until root repairs it. */
   quarantined: flag,
-  /** Release that decides for the device now, and why nothing is written when nothing is. */
-  desiredRelease: optional(shortText),
+  /** Release that decides for the device now. */
+  desiredRelease: optional(resourceName),
+  /** Where the device stands with it, or why no release decides. */
   desiredReason: optional(reason),
+  /** Releases of equal priority that keep one another from deciding, in order of name. */
+  tiedReleases: optional(list(resourceName, TIED_RELEASES_MAX, 2)),
   /** Newest last. */
   failedIdentities: list(sha256Hex, FAILED_IDENTITIES_MAX),
   conditions: optional(conditions),

@@ -140,6 +140,8 @@ export const RELEASE_ARTIFACTS_MAX = 16;
 export const RELEASE_PRIORITY_MAX = 1_000_000;
 /** Failed release identities that a device remembers (DESIGN 3). */
 export const FAILED_IDENTITIES_MAX = 8;
+/** Tied releases that a device names: enough to see who to ask, without growing with the number of releases. */
+export const TIED_RELEASES_MAX = 8;
 /** Conditions of one resource. */
 export const CONDITIONS_MAX = 16;
 /** Nesting of any JSON document that is read. */
@@ -154,6 +156,10 @@ export const DEVICE_DOCUMENT_MAX_BYTES = 16 * KIB;
 export const DESIRED_STATE_MAX_BYTES = 256 * KIB;
 /** Bytes of one embedded resource. */
 export const RESOURCE_MAX_BYTES = 256 * KIB;
+/** Bytes of one file that `fleetctl apply` reads: ten thousand devices with their groups and labels. */
+export const MANIFEST_MAX_BYTES = 4 * MIB;
+/** Documents of one file that `fleetctl apply` reads. */
+export const MANIFEST_DOCUMENTS_MAX = 10_000;
 /** Bytes of a configuration file. */
 export const CONFIG_MAX_BYTES = 64 * KIB;
 /** Bytes of a self-test report. */
@@ -170,6 +176,8 @@ export const LOG_FIELD_MAX_CHARS = 2_048;
 export const LOG_FIELDS_MAX = 32;
 /** Nested values that are looked at in one log field, so that a huge object costs no more than a small one. */
 export const LOG_FIELD_NODES_MAX = 256;
+/** Nesting that is shown in one log field; below it a value is named by its type. */
+export const LOG_FIELD_DEPTH_MAX = 4;
 /** States whose repetition is suppressed at once; the one that was seen longest ago is forgotten first. */
 export const LOG_STATES_MAX = 256;
 

@@ -29,17 +29,25 @@ export type StoreWrite<K extends ResourceKind> =
   | { readonly ok: true; readonly resource: ResourceOf[K] }
   | { readonly ok: false; readonly why: "conflict" | "not-found" | "exists" };
 
-/** What a watch yields: the resources that exist, `current`, then every change. */
+/** The outcome of a deletion. */
+export type StoreDelete = { readonly ok: true } | { readonly ok: false; readonly why: "conflict" | "not-found" };
+
+/**
+ * What a watch yields: the resources that exist, `current`, then every change. `current` comes again after the store
+ * was lost and read anew; what has gone in between has then been yielded as `delete`.
+ */
 export type StoreEvent<K extends ResourceKind> =
   | { readonly kind: "put"; readonly resource: ResourceOf[K] }
   | { readonly kind: "delete"; readonly name: string }
+  /** A document that cannot be read stands under the name; it is neither absent nor what it was before. */
+  | { readonly kind: "malformed"; readonly name: string; readonly problem: string }
   | { readonly kind: "current" };
 
 /** Resources by kind and name. */
 export interface ResourceStore {
-  /** All resources of a kind, in order of name. */
+  /** All resources of a kind, in order of name; a document that cannot be read is left out and reported by the store. */
   list<K extends ResourceKind>(kind: K): Promise<ResourceOf[K][]>;
-  /** One resource, or null. */
+  /** One resource, or null. @throws `E_STORE_MALFORMED` when the document cannot be read */
   get<K extends ResourceKind>(kind: K, name: string): Promise<ResourceOf[K] | null>;
   /** Creates; `exists` when the name is taken. */
   create<K extends ResourceKind>(kind: K, input: ResourceInput<K>): Promise<StoreWrite<K>>;
@@ -52,8 +60,8 @@ export interface ResourceStore {
     status: NonNullable<ResourceOf[K]["status"]>,
     resourceVersion: string,
   ): Promise<StoreWrite<K>>;
-  /** Deletes if `resourceVersion` is the newest (any, when left out). */
-  delete<K extends ResourceKind>(kind: K, name: string, resourceVersion?: string): Promise<StoreWrite<K>>;
+  /** Deletes if `resourceVersion` is the newest (any, when left out); takes a document that cannot be read too. */
+  delete(kind: ResourceKind, name: string, resourceVersion?: string): Promise<StoreDelete>;
   /** Existing resources, `current`, then changes, until the signal aborts. */
   watch<K extends ResourceKind>(kind: K, signal: AbortSignal): AsyncIterable<StoreEvent<K>>;
 }
