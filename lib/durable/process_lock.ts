@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LOCK_TRIES_MAX } from "../../contracts/limits.ts";
 import { errnoError, fileSystemError } from "./file_system_error.ts";
 
 /** A held lock. */
@@ -11,9 +12,6 @@ export interface ProcessLock {
   /** Gives the lock up; idempotent. The file stays: removing it would let two processes lock two files of one name. */
   release(): void;
 }
-
-/** How often a lock file that was replaced between its opening and its locking is opened again. */
-const REPLACED_FILE_TRIES = 8;
 
 /** Whether an open file is still the one that its path names. */
 function isAt(file: Deno.FsFile, path: string): boolean {
@@ -36,7 +34,7 @@ function isAt(file: Deno.FsFile, path: string): boolean {
  */
 export async function acquireLock(path: string): Promise<ProcessLock | null> {
   try {
-    for (let tries = 0; tries < REPLACED_FILE_TRIES; tries++) {
+    for (let tries = 0; tries < LOCK_TRIES_MAX; tries++) {
       const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
       let held = false;
       try {

@@ -8,6 +8,7 @@
  * @module
  */
 import { isFleetError } from "../../contracts/errors.ts";
+import { TEMP_NAME_TRIES_MAX } from "../../contracts/limits.ts";
 import type { FileSystem, WritableFile } from "./file_system.ts";
 import { syncDirectory, syncFile } from "./fsync.ts";
 import { splitPath, tempPath, type TempSuffix } from "./temp_name.ts";
@@ -20,9 +21,6 @@ export interface ReplaceFileOptions {
   readonly suffix?: TempSuffix;
 }
 
-/** Tries of a fresh temporary name; with 64 random bits a second one is only needed beside a broken random source. */
-const TEMP_NAME_TRIES = 8;
-
 async function createTemp(
   fs: FileSystem,
   path: string,
@@ -33,7 +31,7 @@ async function createTemp(
     try {
       return { temp, file: await fs.create(temp, options.mode) };
     } catch (error) {
-      if (tries >= TEMP_NAME_TRIES || !isFleetError(error, "E_FS_EEXIST")) throw error;
+      if (tries >= TEMP_NAME_TRIES_MAX || !isFleetError(error, "E_FS_EEXIST")) throw error;
     }
   }
 }
