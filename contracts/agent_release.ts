@@ -42,7 +42,9 @@ export const agentReleaseSpec: Decoder<AgentReleaseSpec> = refined(releaseSpecSh
   const seen = new Set<string>();
   spec.artifacts.forEach(({ arch, form }, index) => {
     const key = `${arch}/${form}`;
-    if (seen.has(key)) throw decodeError(`${path}.artifacts[${index}]`, `is a second artifact for ${key}`);
+    if (seen.has(key)) {
+      throw decodeError(`${path === "" ? "" : `${path}.`}artifacts[${index}]`, `is a second artifact for ${key}`);
+    }
     seen.add(key);
   });
   return { ...spec, revision: spec.revision ?? 1, paused: spec.paused ?? false, priority: spec.priority ?? 0 };

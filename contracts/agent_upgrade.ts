@@ -4,7 +4,18 @@
  *
  * @module
  */
-import { type Decoded, type Decoder, integer, list, object, oneOf, optional, text } from "./codec.ts";
+import {
+  type Decoded,
+  decodeError,
+  type Decoder,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  refined,
+  text,
+} from "./codec.ts";
 import { FAILURE_CLASSES } from "./errors.ts";
 import { architecture, detail, deviceId, instant, reason, sha256Hex, shortText, uuid, version } from "./formats.ts";
 import {
@@ -12,6 +23,7 @@ import {
   ARTIFACT_URL_MAX_CHARS,
   POST_MORTEM_LINE_MAX_CHARS,
   POST_MORTEM_LINES_MAX,
+  POST_MORTEM_MAX_BYTES,
   STATUS_TEXT_MAX_CHARS,
   TRANSITIONS_MAX,
 } from "./limits.ts";
@@ -29,10 +41,14 @@ function urlProblem(value: string): string | undefined {
   if (url.protocol !== "https:" && url.protocol !== "oci:") {
     return `has the scheme ${url.protocol}, must be https or oci`;
   }
-  if (url.hostname === "") return "names no host";
+  // The parser also takes https:host, https:\\host and HTTPS://host; one spelling is enough for one digest.
+  const start = `${url.protocol}//`;
+  if (!value.startsWith(start)) return `must begin with ${start}`;
+  if (url.hostname === "" || value.startsWith("/", start.length)) return "names no host";
+  const authority = value.slice(start.length).split(/[/?#\\]/, 1)[0] ?? "";
   // Credentials in a URL end up in logs and status fields.
-  if (url.username !== "" || url.password !== "") return "must not contain credentials";
-  return undefined;
+  if (authority.includes("@")) return "must not contain credentials";
+  return value.includes("#") ? "must not contain a fragment" : undefined;
 }
 
 /** Decodes an artifact URL: `https://…`, or an anonymous `oci://` reference. */
@@ -107,8 +123,7 @@ export type PhaseTransition = Decoded<typeof phaseTransition>;
 
 const postMortemLine = text({ what: "a line", maxChars: POST_MORTEM_LINE_MAX_CHARS, minChars: 0 });
 
-/** Decodes what is known about the end of a failed candidate (DESIGN 5); at most 8 KiB as JSON. */
-export const postMortem = object({
+const postMortemShape = object({
   /** `probe`, or `start`. */
   stage: oneOf(["probe", "start"]),
   /** systemd's result word: `exit-code`, `signal`, `timeout`, `protocol`, … */
@@ -127,10 +142,18 @@ export const postMortem = object({
   invocationId: optional(shortText),
 });
 /** What is known about the end of a failed candidate. */
-export type PostMortem = Decoded<typeof postMortem>;
+export type PostMortem = Decoded<typeof postMortemShape>;
 
-/** Decodes the status of an attempt, as the updater reports it and the agent mirrors it into NATS. */
-export const agentUpgradeStatus = object({
+/** Decodes what is known about the end of a failed candidate (DESIGN 5); at most 8 KiB as JSON. */
+export const postMortem: Decoder<PostMortem> = refined(postMortemShape, (found, path) => {
+  const sizeBytes = new TextEncoder().encode(JSON.stringify(found)).byteLength;
+  if (sizeBytes > POST_MORTEM_MAX_BYTES) {
+    throw decodeError(path, `has ${sizeBytes} bytes as JSON, at most ${POST_MORTEM_MAX_BYTES}`);
+  }
+  return found;
+});
+
+const statusShape = object({
   schema: integer(1),
   /** The attempt's UUID; an intent rejected without a valid one has `rejectedRevision` instead. */
   attemptId: optional(uuid),
@@ -161,4 +184,12 @@ export const agentUpgradeStatus = object({
   postMortem: optional(postMortem),
 });
 /** The status of an attempt. */
-export type AgentUpgradeStatus = Decoded<typeof agentUpgradeStatus>;
+export type AgentUpgradeStatus = Decoded<typeof statusShape>;
+
+/** Decodes the status of an attempt, as the updater reports it and the agent mirrors it into NATS. */
+export const agentUpgradeStatus: Decoder<AgentUpgradeStatus> = refined(statusShape, (status, path) => {
+  if (status.attemptId === undefined && status.rejectedRevision === undefined) {
+    throw decodeError(path === "" ? "attemptId" : `${path}.attemptId`, "is missing, and so is rejectedRevision");
+  }
+  return status;
+});

@@ -5,8 +5,12 @@
  */
 import {
   ATTEMPT_MAX_BYTES,
+  BUCKET_BASE_BYTES,
+  BUCKET_HEADERS_MAX_BYTES,
+  BUCKET_LARGEST_TO_AVERAGE,
   DESIRED_STATE_MAX_BYTES,
   DEVICE_DOCUMENT_MAX_BYTES,
+  RESOURCE_AVERAGE_BYTES,
   RESOURCE_MAX_BYTES,
   STATUS_MAX_BYTES,
 } from "./limits.ts";
@@ -29,7 +33,7 @@ export type BucketName = (typeof BUCKETS)[keyof typeof BUCKETS];
 export interface BucketSpec {
   readonly name: BucketName;
   readonly storage: "file" | "memory";
-  /** Most bytes of one value. */
+  /** The server's bound on one value: the largest document, and the headers that come with it. */
   readonly maxValueBytes: number;
   /** Bytes that one device may need on average, header and index included; `max_bytes` is this times the fleet size. */
   readonly bytesPerDevice: number;
@@ -37,28 +41,31 @@ export interface BucketSpec {
   readonly baseBytes: number;
 }
 
-const KIB = 1_024;
-const MIB = 1_024 * KIB;
-
-/** All buckets. Averages are a quarter of the largest value, since no fleet has every document at its limit. */
-export const BUCKET_SPECS: readonly BucketSpec[] = [
-  spec(BUCKETS.desiredState, "file", DESIRED_STATE_MAX_BYTES, 64 * KIB),
-  spec(BUCKETS.deviceInfo, "file", DEVICE_DOCUMENT_MAX_BYTES, 4 * KIB),
-  // Memory: a heartbeat is worth nothing after a restart of the broker, and must not wear its disk.
-  spec(BUCKETS.deviceHeartbeat, "memory", DEVICE_DOCUMENT_MAX_BYTES, 4 * KIB),
-  spec(BUCKETS.upgradeIntent, "file", ATTEMPT_MAX_BYTES, 4 * KIB),
-  spec(BUCKETS.upgradeStatus, "file", STATUS_MAX_BYTES, 8 * KIB),
-  spec(BUCKETS.resources, "file", RESOURCE_MAX_BYTES, 8 * KIB),
-];
-
 function spec(
   name: BucketName,
   storage: BucketSpec["storage"],
-  maxValueBytes: number,
-  bytesPerDevice: number,
+  documentMaxBytes: number,
+  bytesPerDevice: number = documentMaxBytes / BUCKET_LARGEST_TO_AVERAGE,
 ): BucketSpec {
-  return { name, storage, maxValueBytes, bytesPerDevice, baseBytes: 16 * MIB };
+  return {
+    name,
+    storage,
+    maxValueBytes: documentMaxBytes + BUCKET_HEADERS_MAX_BYTES,
+    bytesPerDevice,
+    baseBytes: BUCKET_BASE_BYTES,
+  };
 }
+
+/** All buckets. */
+export const BUCKET_SPECS: readonly BucketSpec[] = [
+  spec(BUCKETS.desiredState, "file", DESIRED_STATE_MAX_BYTES),
+  spec(BUCKETS.deviceInfo, "file", DEVICE_DOCUMENT_MAX_BYTES),
+  // Memory: a heartbeat is worth nothing after a restart of the broker, and must not wear its disk.
+  spec(BUCKETS.deviceHeartbeat, "memory", DEVICE_DOCUMENT_MAX_BYTES),
+  spec(BUCKETS.upgradeIntent, "file", ATTEMPT_MAX_BYTES),
+  spec(BUCKETS.upgradeStatus, "file", STATUS_MAX_BYTES),
+  spec(BUCKETS.resources, "file", RESOURCE_MAX_BYTES, RESOURCE_AVERAGE_BYTES),
+];
 
 /**
  * The `max_bytes` of a bucket.

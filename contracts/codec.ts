@@ -88,6 +88,8 @@ export function text(format: StringFormat): Decoder<string> {
     if (typeof value !== "string") throw decodeError(path, `must be ${what}, not ${typeName(value)}`);
     if (value.length > maxChars) throw decodeError(path, `has ${value.length} characters, at most ${maxChars}`);
     if (value.length < minChars) throw decodeError(path, `must be ${what} of at least ${minChars} characters`);
+    // Canonical JSON cannot express one, so that no digest could bind the document (RFC 8785).
+    if (!value.isWellFormed()) throw decodeError(path, "contains a lone surrogate");
     if (pattern !== undefined && !pattern.test(value)) throw decodeError(path, `is not ${what}`);
     const problem = check?.(value);
     if (problem !== undefined) throw decodeError(path, problem);
@@ -152,6 +154,17 @@ export function list<T>(item: Decoder<T>, maxItems: number, minItems = 0): Decod
   return structured(decoder, { kind: "list", item });
 }
 
+/** Path of a member whose name is known. */
+function memberPath(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+/** Path of a member whose name is data: what could break a log line is escaped, what is too long is cut. */
+function dataPath(path: string, name: string): string {
+  const shown = name.slice(0, 64);
+  return memberPath(path, /^[\w./:-]+$/.test(shown) ? shown : JSON.stringify(shown));
+}
+
 function members(value: unknown, path: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw decodeError(path, `must be an object, not ${typeName(value)}`);
@@ -172,7 +185,7 @@ export function map<T>(key: Decoder<string>, item: Decoder<T>, maxItems: number)
     if (entries.length > maxItems) throw decodeError(path, `has ${entries.length} members, at most ${maxItems}`);
     // fromEntries defines own properties, so that a key such as __proto__ stays data.
     return Object.fromEntries(entries.map(([name, entry]) => {
-      const at = `${path}.${name.slice(0, 64)}`;
+      const at = dataPath(path, name);
       return [key(name, at), item(entry, at)];
     }));
   };
@@ -235,7 +248,7 @@ export function object<S extends Shape>(shape: S): Decoder<ObjectOf<S>> {
     const source = members(value, path);
     const result: Record<string, unknown> = {};
     for (const [name, decoder] of entries) {
-      const at = path === "" ? name : `${path}.${name}`;
+      const at = memberPath(path, name);
       if (Object.hasOwn(source, name) && source[name] !== undefined) result[name] = decoder(source[name], at);
       else if (!(OPTIONAL in decoder)) throw decodeError(at, "is missing");
     }

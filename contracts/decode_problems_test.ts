@@ -39,7 +39,7 @@ Deno.test("decodeProblems() gives the problem of the whole when every part is ri
   assertEquals(messages(pair, { a: 2, b: 1 }), ["a: must not be above b"]);
   assertEquals(messages(list(integer(0), 1), [1, 2]), ["document: has 2 items, at most 1"]);
   assertEquals(messages(map(groupName, flag, 9), { "-": true }), [
-    ".-: is not a group name (letters, digits and . _ : / -)",
+    "-: is not a group name (letters, digits and . _ : / -)",
   ]);
 });
 

@@ -6,7 +6,7 @@
 import { type Decoded, integer, list, map, object, oneOf, optional, text } from "./codec.ts";
 
 import { architecture, detail, deviceId, instant, reason, shortText, uuid, version } from "./formats.ts";
-import { CAPABILITIES_MAX, LABELS_MAX } from "./limits.ts";
+import { CAPABILITIES_MAX, MOUNT_PATH_MAX_CHARS, MOUNTS_MAX } from "./limits.ts";
 import { READINESS_STEPS } from "./readiness.ts";
 
 /** Schema version of the documents of this file. */
@@ -46,7 +46,7 @@ export const deferredIntent = object({ attemptId: uuid, reason, since: instant }
 /** A deferred intent. */
 export type DeferredIntent = Decoded<typeof deferredIntent>;
 
-const pathName = text({ what: "a mount point", maxChars: 64, pattern: /^\// });
+const pathName = text({ what: "a mount point", maxChars: MOUNT_PATH_MAX_CHARS, pattern: /^\/[\w./-]*$/ });
 
 /** Decodes a heartbeat. Its time of receipt at the broker is what counts; `at` is diagnostic (DESIGN 3). */
 export const heartbeat = object({
@@ -60,7 +60,7 @@ export const heartbeat = object({
   uptimeMs: integer(0),
   vitals: object({
     /** Free bytes by mount point: `/usr`, `/var`, `/boot`; absent ones are not mounted or not readable. */
-    freeBytes: map(pathName, integer(0), LABELS_MAX),
+    freeBytes: map(pathName, integer(0), MOUNTS_MAX),
     /** Bytes of all managed binaries. */
     binariesBytes: optional(integer(0)),
     /** Device clock minus server clock, in ms; absent until it could be measured. */

@@ -70,8 +70,17 @@ export function isFleetError(error: unknown, code?: string): error is FleetError
  * @param error What was caught
  */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : textOf(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : "";
   const whole = cause !== "" && !text.includes(cause) ? `${text}: ${cause}` : text;
   return whole.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Anything can be thrown, an object that cannot become a text included. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return "a thrown value without a text";
+  }
 }

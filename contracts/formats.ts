@@ -71,7 +71,11 @@ export const instant: Decoder<string> = text({
   what: "a UTC time such as 2026-01-31T12:00:00.000Z",
   maxChars: 24,
   pattern: /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/,
-  check: (value) => Number.isNaN(Date.parse(value)) ? "is not a time that exists" : undefined,
+  check: (value) => {
+    const time = new Date(value);
+    // The runtime takes 30 February and 24:00, and means another day.
+    return Number.isNaN(time.getTime()) || time.toISOString() !== value ? "is not a time that exists" : undefined;
+  },
 });
 
 /** Decodes a resource name: a lower-case DNS subdomain, as Kubernetes takes it. */
@@ -94,6 +98,10 @@ const labelKey = text({
   what: "a label key such as site or example.com/site",
   maxChars: LABEL_KEY_MAX_CHARS,
   pattern: /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
+  check: (value) =>
+    value.lastIndexOf("/") > RESOURCE_NAME_MAX_CHARS
+      ? `has a prefix longer than ${RESOURCE_NAME_MAX_CHARS} characters`
+      : undefined,
 });
 const labelValue = text({
   what: "a label value (letters, digits and inner . _ -)",

@@ -160,6 +160,17 @@ export const RESOURCE_MAX_BYTES = 256 * KIB;
 export const MANIFEST_MAX_BYTES = 4 * MIB;
 /** Documents of one file that `fleetctl apply` reads. */
 export const MANIFEST_DOCUMENTS_MAX = 10_000;
+/**
+ * Bytes of headers that a write may add to a document, in a bucket: the expected revision, the operation and the
+ * message id. The server's bound on a value counts them too.
+ */
+export const BUCKET_HEADERS_MAX_BYTES = KIB;
+/** Bytes that every bucket gets whatever the fleet size: room for tens of the largest documents, markers and the index. */
+export const BUCKET_BASE_BYTES = 16 * MIB;
+/** Largest document of a bucket over its average one: no fleet has every document at its limit. */
+export const BUCKET_LARGEST_TO_AVERAGE = 4;
+/** Bytes of an embedded resource on average: most are a `Device`, whose status is small. */
+export const RESOURCE_AVERAGE_BYTES = 8 * KIB;
 /** Bytes of a configuration file. */
 export const CONFIG_MAX_BYTES = 64 * KIB;
 /** Bytes of a self-test report. */
@@ -168,6 +179,10 @@ export const SELF_TEST_REPORT_MAX_BYTES = 16 * KIB;
 export const CAPABILITIES_MAX = 32;
 /** Characters of a capability, an OS name and other short texts of a device. */
 export const SHORT_TEXT_MAX_CHARS = 128;
+/** Characters of a mount point in a heartbeat: `/usr`, `/var` and `/boot` today. */
+export const MOUNT_PATH_MAX_CHARS = 64;
+/** Mount points in a heartbeat. */
+export const MOUNTS_MAX = 16;
 /** Characters of a path in a document or a configuration: Linux's PATH_MAX without the final zero. */
 export const PATH_MAX_CHARS = 4_095;
 /** Characters of one log field. */

@@ -60,6 +60,6 @@ export function formatReadinessStatus(step: ReadinessStep, message: string): str
  * @param statusText The last status of the process
  */
 export function readinessStepOf(statusText: string): ReadinessStep | undefined {
-  const name = /^\[([a-z-]+)\] /.exec(statusText)?.[1];
+  const name = /^\[([a-z-]+)\](?: |$)/.exec(statusText)?.[1];
   return READINESS_STEPS.find((step) => step === name);
 }
