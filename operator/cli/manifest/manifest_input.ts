@@ -1,0 +1,46 @@
+/**
+ * What a person's document asks for, once it is known to be right.
+ *
+ * @module
+ */
+import type { AgentReleaseSpec } from "../../../contracts/agent_release.ts";
+import type { DeviceSpec } from "../../../contracts/device_resource.ts";
+
+/** What a document of either kind has. */
+interface InputBase {
+  readonly name: string;
+  /** Labels that the resource shall have; absent when the document has none, and then stored ones are kept. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Present when the document was read from the store: it is applied only if nobody changed it since. */
+  readonly resourceVersion?: string;
+  /** Present when the document was read from the store: it is applied to that very resource only. */
+  readonly uid?: string;
+}
+
+/** A device as a person writes it. */
+export interface DeviceInput extends InputBase {
+  readonly kind: "Device";
+  readonly spec: DeviceSpec;
+}
+
+/**
+ * A release as a person writes it. `revision` and `paused` belong to `fleetctl release`: where the document leaves them
+ * out, the stored ones are kept.
+ */
+export interface ReleaseInput extends InputBase {
+  readonly kind: "AgentRelease";
+  readonly spec: Omit<AgentReleaseSpec, "revision" | "paused"> & Partial<Pick<AgentReleaseSpec, "revision" | "paused">>;
+}
+
+/** A document that may be applied. */
+export type ManifestInput = DeviceInput | ReleaseInput;
+
+/** Something wrong with a document. */
+export interface ManifestProblem {
+  /** Dotted path of the field; empty for the document itself. */
+  readonly path: string;
+  /** One line without a final period. */
+  readonly message: string;
+  /** What to write instead, when that can be told. */
+  readonly hint?: string;
+}
