@@ -22,6 +22,14 @@ export const ARTIFACT_MAX_BYTES = 100 * MIB;
 export const ARTIFACT_URL_MAX_CHARS = 2_048;
 /** Free bytes that must remain on the file system of the binaries after an install: room for logs and dpkg. */
 export const INSTALL_RESERVE_BYTES = 64 * MIB;
+/** How often a transfer that broke is taken up again within its request's time: a link that breaks more often is down. */
+export const FETCH_RESUMES_MAX = 10;
+/** Ceiling of the first pause before a transfer is taken up again, in ms. */
+export const FETCH_RESUME_MIN_MS = 500;
+/** Ceiling of the longest such pause, in ms: a router restarts in less than ten of them. */
+export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
+/** Silence after which a connection counts as broken, in ms, when the transfer can be taken up again. */
+export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
 /** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
 export const DIGEST_CHUNK_BYTES = MIB;
 
@@ -116,6 +124,9 @@ export const LOCK_TRIES_MAX = 8;
 /** Longest single timer, in ms: the runtime fires at once what does not fit into 31 bits. */
 export const TIMER_MAX_MS = 2_147_483_647;
 
+/** Managed binaries that a repair report lists: more than a person reads, less than a socket message holds. */
+export const BINARIES_SHOWN_MAX = 200;
+
 // ---- Documents ----
 
 /** Characters of a semantic version (DESIGN 5, Managed paths). */
@@ -185,6 +196,8 @@ export const MOUNT_PATH_MAX_CHARS = 64;
 export const MOUNTS_MAX = 16;
 /** Characters of a path in a document or a configuration: Linux's PATH_MAX without the final zero. */
 export const PATH_MAX_CHARS = 4_095;
+/** Characters of a user or group name: what Linux's account tools take. */
+export const ACCOUNT_NAME_MAX_CHARS = 32;
 /** Characters of one log field. */
 export const LOG_FIELD_MAX_CHARS = 2_048;
 /** Fields of one log line: with the field limit it keeps a line below 66 KiB, whatever was thrown at it. */

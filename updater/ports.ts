@@ -62,6 +62,8 @@ export interface FetchRequest {
   readonly url: string;
   readonly maxBytes: number;
   readonly sha256: string;
+  /** Bytes from the start that are there already, and are left out. Default 0 */
+  readonly offsetBytes?: number;
 }
 
 /** Fetches an artifact. */

@@ -1,0 +1,61 @@
+/**
+ * `updater.json`, root's configuration of the updater (DESIGN 5, Managed paths).
+ *
+ * @module
+ */
+import { type Decoded, integer, object, oneOf, optional, text } from "../contracts/codec.ts";
+import { absolutePath, deviceId } from "../contracts/formats.ts";
+import {
+  ACCOUNT_NAME_MAX_CHARS,
+  HTTPS_CONNECT_TIMEOUT_MS,
+  HTTPS_REQUEST_TIMEOUT_MS,
+  PROBE_TIMEOUT_MS,
+  ROLLBACK_RETRY_MAX_MS,
+  ROLLBACK_RETRY_MIN_MS,
+  SERVICE_RESTART_DELAY_MS,
+  SERVICE_START_TIMEOUT_MS,
+  SERVICE_STOP_TIMEOUT_MS,
+  SOCKET_READ_TIMEOUT_MS,
+} from "../contracts/limits.ts";
+
+const accountName = text({
+  what: "a user or group name",
+  maxChars: ACCOUNT_NAME_MAX_CHARS,
+  pattern: /^[a-z_][a-z0-9_-]*$/,
+});
+
+/** A bound may be lowered, for tests and small fleets, never raised above the compiled limit. */
+const lowered = (limitMs: number) => optional(integer(1, limitMs));
+
+const bounds = object({
+  connectTimeoutMs: lowered(HTTPS_CONNECT_TIMEOUT_MS),
+  requestTimeoutMs: lowered(HTTPS_REQUEST_TIMEOUT_MS),
+  probeTimeoutMs: lowered(PROBE_TIMEOUT_MS),
+  stopTimeoutMs: lowered(SERVICE_STOP_TIMEOUT_MS),
+  startTimeoutMs: lowered(SERVICE_START_TIMEOUT_MS),
+  restartDelayMs: lowered(SERVICE_RESTART_DELAY_MS),
+  rollbackRetryMinMs: lowered(ROLLBACK_RETRY_MIN_MS),
+  rollbackRetryMaxMs: lowered(ROLLBACK_RETRY_MAX_MS),
+  socketReadTimeoutMs: lowered(SOCKET_READ_TIMEOUT_MS),
+});
+/** Lowered bounds, in ms. */
+export type UpdaterBounds = Decoded<typeof bounds>;
+
+/** Decodes `updater.json`. */
+export const updaterConfig = object({
+  /** The one device whose attempts are accepted. */
+  deviceId,
+  /** `process`: the updater supervises the agent itself. */
+  services: object({ kind: oneOf(["process"]) }),
+  /** User of the agent and of the probe; absent means the updater's own, for fleets without root. */
+  agentUser: optional(accountName),
+  /** Group that may speak to the socket; absent means the updater's own. */
+  socketGroup: optional(accountName),
+  tls: optional(object({
+    /** Certificates (PEM) that are trusted beside the system's. */
+    caFile: optional(absolutePath),
+  })),
+  bounds: optional(bounds),
+});
+/** The configuration of the updater. */
+export type UpdaterConfig = Decoded<typeof updaterConfig>;
