@@ -28,7 +28,7 @@ deno_from_npm() {
   esac
   say "installing deno $DENO_VERSION from npm (41 MB)"
   npm install --prefix "$TEMP/npm" --cache "$TEMP/npm-cache" --no-save --ignore-scripts --no-audit --no-fund \
-    --loglevel=error "@deno/linux-$arch-glibc@$DENO_VERSION" >&2 || return 1
+    --no-update-notifier --loglevel=error "@deno/linux-$arch-glibc@$DENO_VERSION" >&2 || return 1
   cp -- "$TEMP/npm/node_modules/@deno/linux-$arch-glibc/deno" "$TEMP/deno"
 }
 
@@ -44,7 +44,7 @@ deno_from_pip() {
     return 1
   fi
   say "installing deno $DENO_VERSION from PyPI (42 MB)"
-  "${pip[@]}" install --no-deps --no-cache-dir --disable-pip-version-check --target "$TEMP/pip" \
+  PIP_ROOT_USER_ACTION=ignore "${pip[@]}" install --no-deps --no-cache-dir --disable-pip-version-check --target "$TEMP/pip" \
     "deno==$DENO_VERSION" >&2 || return 1
   cp -- "$TEMP/pip/bin/deno" "$TEMP/deno"
 }

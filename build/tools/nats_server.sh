@@ -115,8 +115,7 @@ machine_mirror() {
 nats_from_go() {
   has go || return 1
   say "building $NATS_GO_MODULE with go (about a minute)"
-  local settings
-  settings=$(go env GOENV)
+  local settings=${GOENV:-${XDG_CONFIG_HOME:-$HOME/.config}/go/env}
   # go keeps counters in the user's configuration folder: send them to the temporary one, but read the settings there.
   GOENV=$settings XDG_CONFIG_HOME=$TEMP/config GOBIN=$TEMP/gobin GOPATH=$TEMP/gopath GOMODCACHE=$TEMP/gopath/mod \
     GOCACHE=$TEMP/gocache GOFLAGS=-modcacherw go install "$NATS_GO_MODULE" >&2 || return 1
