@@ -14,5 +14,9 @@ import { assertEquals } from "@std/assert";
 export async function assertGolden(name: string, rendered: string): Promise<void> {
   const path = new URL(name, import.meta.url);
   if (Deno.env.get("UPDATE_GOLDEN") === "1") await Deno.writeTextFile(path, rendered);
-  assertEquals(rendered, await Deno.readTextFile(path), `${name} differs: run again with UPDATE_GOLDEN=1 and review it`);
+  assertEquals(
+    rendered,
+    await Deno.readTextFile(path),
+    `${name} differs: run again with UPDATE_GOLDEN=1 and review it`,
+  );
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { agentReleaseSpec, agentReleaseStatus } from "../../contracts/agent_release.ts";
-import { type AgentUpgradeStatus, agentUpgradeAttempt, agentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import { agentUpgradeAttempt, type AgentUpgradeStatus, agentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { type Decoder, object, oneOf, optional } from "../../contracts/codec.ts";
 import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
@@ -271,7 +271,12 @@ export const device = {
 export const release = {
   apiVersion: API_VERSION,
   kind: "AgentRelease",
-  metadata: { ...metadata, name: "agent-1.4", uid: "6c1f4c1e-7d52-4a7e-9f5e-0d6f1a2b3c4d", labels: { channel: "stable" } },
+  metadata: {
+    ...metadata,
+    name: "agent-1.4",
+    uid: "6c1f4c1e-7d52-4a7e-9f5e-0d6f1a2b3c4d",
+    labels: { channel: "stable" },
+  },
   spec: {
     version: "1.4.0",
     artifacts: [artifact, { ...artifact, form: "script", url: `${url}.script`, maxBytes: 1_048_576 }],
@@ -297,7 +302,12 @@ export const release = {
 };
 
 /** What a person writes at least. */
-const minimalReleaseSpec = { version: "1.4.0", artifacts: [artifact], allowedGroups: ["production"], targetSelector: {} };
+const minimalReleaseSpec = {
+  version: "1.4.0",
+  artifacts: [artifact],
+  allowedGroups: ["production"],
+  targetSelector: {},
+};
 
 function refusal(code: string, message: string, failureClass: string, retryable: boolean, field?: string): unknown {
   const error = { code, message, ...(field === undefined ? {} : { field }), failureClass, retryable };

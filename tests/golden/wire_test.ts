@@ -52,7 +52,10 @@ Deno.test("golden samples cut at any byte give E_DECODE and nothing else", () =>
   for (const sample of WIRE_SAMPLES) {
     const bytes = new TextEncoder().encode(JSON.stringify(sample.document));
     for (let length = 0; length < bytes.byteLength; length++) {
-      assert(!tryDecode(sample, bytes.subarray(0, length), `${sample.name} cut at ${length}`), `${length} bytes decode`);
+      assert(
+        !tryDecode(sample, bytes.subarray(0, length), `${sample.name} cut at ${length}`),
+        `${length} bytes decode`,
+      );
     }
   }
 });
