@@ -22,7 +22,7 @@ import {
 } from "../../contracts/limits.ts";
 import { releaseIdentity } from "../../contracts/release_identity.ts";
 import { API_VERSION, storedMetadata } from "../../contracts/resource.ts";
-import { selfTestReport } from "../../contracts/self_test.ts";
+import { selfTestReport } from "../../contracts/self_test_report.ts";
 import { updaterRequest, updaterResponse } from "../../contracts/updater_protocol.ts";
 
 /** One sample. */
