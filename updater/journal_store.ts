@@ -61,6 +61,17 @@ export class JournalStore {
   }
 
   /**
+   * Puts a record where a journal stands that cannot be trusted: for repairs by root only.
+   *
+   * @param fs The file system
+   * @param paths The managed paths
+   * @param record The record
+   */
+  static async overwrite(fs: FileSystem, paths: ManagedPaths, record: UpdaterRecord): Promise<void> {
+    await new JournalStore(fs, paths, 0).store(record);
+  }
+
+  /**
    * Makes a record durable. When it returns, a crash at any later moment finds this record or a later one.
    *
    * @param record The record

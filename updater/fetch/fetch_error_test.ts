@@ -1,0 +1,56 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { FleetError } from "../../contracts/errors.ts";
+import { bodyError, fetchError, requestError, shownUrl } from "./fetch_error.ts";
+
+const PLACE = { shownUrl: "https://host/agent" };
+
+/** An error as the runtime throws it. */
+function foreign(detail: string): Error {
+  const url = "https://host/tls-certificate expired-dns error";
+  return new TypeError("fetch failed", {
+    cause: new Error(`error sending request for url (${url}): client error (Connect): ${detail}`),
+  });
+}
+
+Deno.test("shownUrl() leaves out what may hold a secret", () => {
+  assertEquals(shownUrl("https://host:1/agent?signature=x#y"), "https://host:1/agent");
+  assertEquals(shownUrl("https://host/agent#y?z"), "https://host/agent");
+});
+
+Deno.test("requestError() sorts by what the runtime says and not by what the URL says", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["invalid peer certificate: UnknownIssuer", "E_FETCH_TLS"],
+    ["invalid peer certificate: certificate expired: verification time 1", "E_FETCH_TLS"],
+    ["invalid peer certificate: certificate not valid yet: verification time 1", "E_FETCH_TLS"],
+    ['invalid peer certificate: certificate not valid for name "x"', "E_FETCH_TLS"],
+    ["invalid peer certificate: BadSignature", "E_FETCH_TLS"],
+    ["tls handshake eof", "E_FETCH_TLS"],
+    ["received corrupt message of type InvalidContentType", "E_FETCH_TLS"],
+    ["dns error: failed to lookup address information", "E_FETCH_DNS"],
+    ["tcp connect error: Connection refused (os error 111)", "E_FETCH_CONNECT"],
+    ["tcp connect error: Network is unreachable (os error 101)", "E_FETCH_CONNECT"],
+    ["something new", "E_FETCH_CONNECT"],
+  ];
+  for (const [detail, code] of cases) {
+    const error = requestError(PLACE, foreign(detail));
+    assertEquals([error.code, error.failureClass, error.retry], [code, "environment", "transient"], detail);
+    assertStringIncludes(error.message, "Cannot fetch https://host/agent: ");
+  }
+});
+
+Deno.test("requestError() takes a blocked port for a wrong release", () => {
+  const error = requestError(PLACE, new TypeError("Fetch failed: Requests to port 6000 are blocked"));
+  assertEquals([error.code, error.failureClass], ["E_FETCH_URL", "policy"]);
+});
+
+Deno.test("errors that are typed already stay as they are", () => {
+  const typed = new FleetError("x", { code: "E_X" });
+  assertEquals(requestError(PLACE, typed), typed);
+  assertEquals(bodyError(PLACE, 1, 2, typed), typed);
+});
+
+Deno.test("bodyError() says how much came", () => {
+  assertStringIncludes(bodyError(PLACE, 5, 10, undefined).message, "after 5 of 10 bytes");
+  assertStringIncludes(bodyError(PLACE, 5, undefined, undefined).message, "after 5 bytes");
+  assertEquals(fetchError(PLACE, "E_FETCH_RANGE", "x", "policy").retry, "permanent");
+});
