@@ -30,6 +30,8 @@ export const FETCH_RESUME_MIN_MS = 500;
 export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
 /** Silence after which a connection counts as broken, in ms, when the transfer can be taken up again. */
 export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
+/** Bytes of a file with authorities: the bundle of all public ones has a quarter of it. */
+export const CA_FILE_MAX_BYTES = MIB;
 /** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
 export const DIGEST_CHUNK_BYTES = MIB;
 
@@ -51,6 +53,28 @@ export const NATS_PING_INTERVAL_MS = 20 * SECOND_MS;
 export const NATS_MAX_PINGS_OUT = 2;
 /** A snapshot that makes no progress for this long is an error, in ms. */
 export const SNAPSHOT_STALL_TIMEOUT_MS = 10 * SECOND_MS;
+/**
+ * Pause between the server's signs of life on an idle snapshot, in ms: a loss shows within two of them, well before the
+ * stall timeout.
+ */
+export const SNAPSHOT_HEARTBEAT_MS = 2 * SECOND_MS;
+/**
+ * Pause between the server's signs of life on an idle watch, in ms. A dead connection is found by pings; this finds a
+ * lost consumer behind a living one, and costs the server one message per watch and device.
+ */
+export const WATCH_HEARTBEAT_MS = 30 * SECOND_MS;
+/** Signs of life that may be missed before a watch begins again. */
+export const WATCH_HEARTBEATS_MISSED_MAX = 2;
+/** Time after which the server drops a consumer that nobody listens to, in ms. */
+export const CONSUMER_IDLE_MS = 5 * SECOND_MS;
+/** First line of a NATS server that is read, in bytes: a large cluster's greeting lists its servers. */
+export const NATS_INFO_MAX_BYTES = 64 * KIB;
+/** Bytes of a CA bundle: a distribution's whole bundle has a quarter of it. */
+export const CA_BUNDLE_MAX_BYTES = MIB;
+/** Bytes of a file with a password, a token or NATS credentials. */
+export const SECRET_FILE_MAX_BYTES = 64 * KIB;
+/** Characters of a bucket's key: far below the 4 KiB of a NATS control line with the longest API subject before it. */
+export const BUCKET_KEY_MAX_CHARS = 1_024;
 /** Server URLs in one configuration. */
 export const NATS_SERVERS_MAX = 16;
 
@@ -114,6 +138,12 @@ export const POST_MORTEM_LINE_MAX_CHARS = 256;
 export const STATUS_TEXT_MAX_CHARS = 512;
 /** Bytes of one sd_notify datagram that are read: systemd's own bound is a page. */
 export const NOTIFY_MESSAGE_MAX_BYTES = 4 * KIB;
+/** First pause before READY is sent again, in ms. */
+export const NOTIFY_RETRY_MIN_MS = 50;
+/** Longest pause before READY is sent again, in ms: a supervisor that comes back learns of it within a second. */
+export const NOTIFY_RETRY_MAX_MS = SECOND_MS;
+/** Longest wait for one best-effort notification, in ms: a supervisor that does not read must not stop its service. */
+export const NOTIFY_SEND_TIMEOUT_MS = SECOND_MS;
 
 // ---- Files ----
 
@@ -182,10 +212,16 @@ export const BUCKET_BASE_BYTES = 16 * MIB;
 export const BUCKET_LARGEST_TO_AVERAGE = 4;
 /** Bytes of an embedded resource on average: most are a `Device`, whose status is small. */
 export const RESOURCE_AVERAGE_BYTES = 8 * KIB;
+/** How often `fleetctl` repeats a change whose resource was changed meanwhile: each time somebody else got through. */
+export const CONFLICT_RETRIES_MAX = 16;
+/** Work of `fleetctl` that takes longer than this is announced, in ms. */
+export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
+/** Longest time that `fleetctl --timeout` takes, in s: an hour. */
+export const COMMAND_TIMEOUT_MAX_S = 3_600;
 /** Bytes of a configuration file. */
 export const CONFIG_MAX_BYTES = 64 * KIB;
-/** Bytes of a self-test report. */
-export const SELF_TEST_REPORT_MAX_BYTES = 16 * KIB;
+/** Bytes of a self-test report: room for every check with the longest reason. */
+export const SELF_TEST_REPORT_MAX_BYTES = 48 * KIB;
 /** Capabilities that a device reports. */
 export const CAPABILITIES_MAX = 32;
 /** Characters of a capability, an OS name and other short texts of a device. */
