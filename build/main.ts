@@ -93,15 +93,27 @@ async function write(text: string): Promise<void> {
   await Deno.stdout.write(new TextEncoder().encode(text));
 }
 
-if (import.meta.main) {
-  if (Deno.args.includes("--help")) {
-    await write(USAGE);
-    Deno.exit(0);
-  }
-  const request = parseBuildArgs(Deno.args, await defaults());
-  if (typeof request === "string") {
-    await Deno.stderr.write(new TextEncoder().encode(`build: ${request}\n${USAGE}`));
-    Deno.exit(64);
-  }
-  await build(request);
+async function complain(text: string): Promise<void> {
+  await Deno.stderr.write(new TextEncoder().encode(`build: ${text}\n`));
 }
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("--help")) {
+    await write(USAGE);
+    return 0;
+  }
+  const request = parseBuildArgs(args, await defaults());
+  if (typeof request === "string") {
+    await complain(`${request}\n${USAGE.trimEnd()}`);
+    return 64;
+  }
+  try {
+    await build(request);
+    return 0;
+  } catch (error) {
+    await complain(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
