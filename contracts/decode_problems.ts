@@ -49,7 +49,14 @@ function problemOf(decoder: Decoder<unknown>, value: unknown, path: string): Fle
   }
 }
 
-function knownProblems(decoder: Decoder<unknown>, value: unknown, path: string): FleetError[] {
+/**
+ * Lists what is wrong with a value, unknown members left out.
+ *
+ * @param decoder The decoder of the value
+ * @param value A parsed value
+ * @param path Dotted path where it stands
+ */
+export function knownProblems(decoder: Decoder<unknown>, value: unknown, path: string): FleetError[] {
   const whole = problemOf(decoder, value, path);
   // The decoder has named the first problem; the parts are looked at to name the others too.
   if (whole.length === 0) return [];

@@ -5,6 +5,7 @@
  * @module
  */
 import { type Decoder, flag, integer, object, oneOf, optional, text } from "../../../contracts/codec.ts";
+import { knownProblems } from "../../../contracts/decode_problems.ts";
 import { isFleetError } from "../../../contracts/errors.ts";
 import { instant, labels, uuid } from "../../../contracts/formats.ts";
 import { RESOURCE_NAME_MAX_CHARS } from "../../../contracts/limits.ts";
@@ -55,11 +56,9 @@ export function decodeManifest(value: unknown, base = ""): DecodedManifest {
   const kind = attempt(() => header(value, base).kind);
   if (!kind.ok) return { ok: false, problems: [withKindHint(kind.problem, value)] };
   const decoder = DOCUMENTS[kind.value];
-  const unknown = unknownMembers(decoder, value, base).map(unknownProblem);
-  const document = attempt(() => decoder(value, base));
-  if (!document.ok) return { ok: false, problems: [...unknown, document.problem] };
-  if (unknown.length > 0) return { ok: false, problems: unknown };
-  const { name, labels: given, resourceVersion, uid } = document.value.metadata;
+  const problems = documentProblems(decoder, value, base);
+  if (problems.length > 0) return { ok: false, problems };
+  const { name, labels: given, resourceVersion, uid, generation } = decoder(value, base).metadata;
   const problem = forcedLabelProblem(kind.value, name, given, base);
   if (problem !== undefined) return { ok: false, problems: [problem] };
   const common = {
@@ -67,6 +66,7 @@ export function decodeManifest(value: unknown, base = ""): DecodedManifest {
     ...(given === undefined ? {} : { labels: given }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(uid === undefined ? {} : { uid }),
+    ...(generation === undefined ? {} : { generation }),
   };
   return { ok: true, input: { ...common, ...specOf(kind.value, value, base) } };
 }
@@ -98,13 +98,17 @@ function attempt<T>(decode: () => T): Attempt<T> {
   }
 }
 
-function unknownProblem({ path, name, known }: { path: string; name: string; known: readonly string[] }) {
-  const nearest = nearestName(name, known);
-  return {
-    path,
-    message: `${path}: is not a known field`,
-    hint: nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean ${nearest}?`,
-  };
+/** Everything that is wrong; a member that is missing because its name is mistyped is told once, where it stands. */
+function documentProblems(decoder: Decoder<unknown>, value: unknown, base: string): ManifestProblem[] {
+  const meant = new Set<string>();
+  const unknown = unknownMembers(decoder, value, base).map(({ path, name, known }) => {
+    const nearest = nearestName(name, known);
+    if (nearest !== undefined) meant.add(path.slice(0, path.length - name.length) + nearest);
+    const hint = nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean ${nearest}?`;
+    return { path, message: `${path}: is not a known field`, hint };
+  });
+  const wrong = knownProblems(decoder, value, base).map(({ field, message }) => ({ path: field ?? "", message }));
+  return [...unknown, ...wrong.filter(({ path, message }) => !(meant.has(path) && message.endsWith(": is missing")))];
 }
 
 function withKindHint(problem: ManifestProblem, value: unknown): ManifestProblem {

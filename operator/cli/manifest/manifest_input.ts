@@ -11,7 +11,12 @@ interface InputBase {
   readonly name: string;
   /** Labels that the resource shall have; absent when the document has none, and then stored ones are kept. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Present when the document was read from the store: it is applied only if nobody changed it since. */
+  /**
+   * Present when the document was read from the store: it is applied only if nobody changed the spec since. The
+   * resource version alone would tell of every status that the operator writes.
+   */
+  readonly generation?: number;
+  /** As {@link generation}, for a document that has no generation. */
   readonly resourceVersion?: string;
   /** Present when the document was read from the store: it is applied to that very resource only. */
   readonly uid?: string;

@@ -68,13 +68,6 @@ Deno.test("readManifest() names the field, the line, the document and the neares
         message: "spec.artifacts[0].maxByte: is not a known field",
         hint: "did you mean maxBytes?",
       },
-      {
-        line: 17,
-        document: 2,
-        subject: "AgentRelease/agent-1-5",
-        message: "spec.artifacts[0].maxBytes: is missing",
-        hint: undefined,
-      },
     ],
   );
 });
@@ -103,6 +96,14 @@ Deno.test("readManifest() refuses bad values with their path", () => {
   for (const [from, to, message] of cases) {
     assertEquals(read(RELEASE.replace(from, to)).problems.map((problem) => problem.message), [message]);
   }
+});
+
+Deno.test("readManifest() tells everything that is wrong at once", () => {
+  const text = RELEASE.replace("1.5.0\n", "x\n").replace("form: script", "form: exe").replace(
+    "kind:",
+    "kinds: 1\nkind:",
+  );
+  assertEquals(read(text).problems.map(({ path }) => path), ["kinds", "spec.version", "spec.artifacts[0].form"]);
 });
 
 Deno.test("readManifest() tells who forgot quotes to put them", () => {
@@ -148,7 +149,7 @@ Deno.test("readManifest() takes what get prints: stored metadata, status, and li
   };
   const { inputs, problems } = read(JSON.stringify({ apiVersion: item.apiVersion, kind: "DeviceList", items: [item] }));
   assertEquals(problems, []);
-  assertEquals(inputs[0]?.input.resourceVersion, "7");
+  assertEquals([inputs[0]?.input.resourceVersion, inputs[0]?.input.generation], ["7", 2]);
   const bad = { ...item, spec: { group: [] } };
   const [problem] = read(JSON.stringify({ kind: "DeviceList", items: [item, bad] }, null, 1)).problems;
   assertEquals([problem?.path, problem?.hint, problem?.line], ["items[1].spec.group", "did you mean groups?", 32]);

@@ -1,0 +1,120 @@
+import { assert, assertEquals } from "@std/assert";
+import { parseCommandLine } from "./command_line.ts";
+import { EXIT_MEANINGS } from "./exit_code.ts";
+import type { Invocation } from "./invocation.ts";
+
+const parse = (line: string) => parseCommandLine(line.split(" ").filter((part) => part !== ""), "1.2.3", null);
+
+function invocationOf(line: string): Invocation {
+  const parsed = parse(line);
+  assert(parsed.kind === "run", parsed.kind === "run" ? "" : parsed.text);
+  return parsed.invocation;
+}
+
+function usageOf(line: string): string {
+  const parsed = parse(line);
+  assert(parsed.kind === "usage", `${line}: ${JSON.stringify(parsed)}`);
+  return parsed.text;
+}
+
+Deno.test("parseCommandLine() reads every command", () => {
+  const none = { selector: {}, output: "table" };
+  const cases: Record<string, unknown> = {
+    "apply -f a.yaml -f - --dry-run": { command: "apply", files: ["a.yaml", "-"], dryRun: true, output: "table" },
+    "get devices": { command: "get", kind: "Device", names: [], ...none },
+    "get release a b -o yaml": {
+      command: "get",
+      kind: "AgentRelease",
+      names: ["a", "b"],
+      selector: {},
+      output: "yaml",
+    },
+    "get devices -l site=lab,rack=7 -l empty= -o name": {
+      command: "get",
+      kind: "Device",
+      names: [],
+      selector: { site: "lab", rack: "7", empty: "" },
+      output: "name",
+    },
+    "watch releases --output json": { command: "watch", kind: "AgentRelease", names: [], selector: {}, output: "json" },
+    "describe device d1": { command: "describe", kind: "Device", names: ["d1"], output: "table" },
+    "describe device/d1 device/d2": { command: "describe", kind: "Device", names: ["d1", "d2"], output: "table" },
+    "delete agentrelease/x --ignore-not-found": {
+      command: "delete",
+      kind: "AgentRelease",
+      names: ["x"],
+      ignoreNotFound: true,
+    },
+    "release pause x": { command: "change-release", change: "pause", names: ["x"] },
+    "release retry x y": { command: "change-release", change: "retry", names: ["x", "y"] },
+    "release devices x": { command: "release-devices", name: "x", phase: "targets", ...none },
+    "release devices x --phase rolledBack": { command: "release-devices", name: "x", phase: "rolled-back", ...none },
+    "release devices x --phase rolled-back": { command: "release-devices", name: "x", phase: "rolled-back", ...none },
+  };
+  for (const [line, expected] of Object.entries(cases)) assertEquals(invocationOf(line), expected as Invocation, line);
+});
+
+Deno.test("parseCommandLine() takes connection options before and after the command", () => {
+  const expected = { servers: ["nats://a", "nats://b"], user: "u", passwordFile: "p", timeoutSeconds: 3 };
+  for (
+    const line of [
+      "--server nats://a --server nats://b --user u --password-file p --timeout 3 get devices",
+      "get devices --server nats://a --server nats://b --user u --password-file p --timeout 3",
+    ]
+  ) {
+    const parsed = parse(line);
+    assert(parsed.kind === "run");
+    assertEquals(parsed.connection, expected);
+  }
+  const parsed = parse("get devices");
+  assert(parsed.kind === "run");
+  assertEquals(parsed.connection, { servers: [] });
+});
+
+Deno.test("parseCommandLine() says what is wrong with a line, and guesses what was meant", () => {
+  const cases: Record<string, string> = {
+    "gte devices": "unknown command 'gte'",
+    "get devics": "did you mean devices?",
+    "get": "missing required argument 'kind'",
+    "get devices --selektor a=b": "(Did you mean --selector?)",
+    "get devices -l site": "write it as label=value",
+    "get devices -l a=b,a=c": "names a twice",
+    "get devices -l a=b!": "--selector.a: is not a label value",
+    "get devices -o xml": "Allowed choices are table, json, yaml, name",
+    "watch devices -o yaml": "Allowed choices are table, json, name",
+    "describe device": "no name is given",
+    "describe device/": '"" is not a name',
+    "describe device/a b": "must be KIND/NAME",
+    "delete device/a release/b": "all names must be of one kind",
+    "apply": "no file is given",
+    "apply -f - -f -": "- is given twice",
+    "apply -f a extra": "too many arguments",
+    "release devices x --phase fialed": "Did you mean failed?",
+    "release devices": "missing required argument 'name'",
+    "release": "Usage: fleetctl release",
+    "--timeout 0 get devices": "whole seconds from 1 to 3600",
+    "--timeout 3601 get devices": "whole seconds from 1 to 3600",
+    "--password x get devices": "unknown option '--password'",
+    "": "Usage: fleetctl",
+  };
+  for (const [line, expected] of Object.entries(cases)) {
+    const text = usageOf(line);
+    assert(text.includes(expected), `${JSON.stringify(line)} gave ${text}`);
+    assert(!text.startsWith("error:"), text);
+  }
+});
+
+Deno.test("parseCommandLine() gives help with examples, and the version", () => {
+  const parsed = parse("--version");
+  assertEquals(parsed, { kind: "text", text: "1.2.3\n" });
+  for (const name of ["apply", "get", "describe", "watch", "delete", "release"]) {
+    for (const line of [`${name} --help`, `help ${name}`]) {
+      const help = parse(line);
+      assert(help.kind === "text" && help.text.includes("Examples:"), line);
+      assert(help.text.includes(`fleetctl ${name}`));
+    }
+  }
+  const root = parse("--help");
+  assert(root.kind === "text");
+  for (const [code, meaning] of EXIT_MEANINGS) assert(root.text.includes(`${code}  ${meaning}`), meaning);
+});

@@ -1,0 +1,44 @@
+/**
+ * Exit codes of `fleetctl`, so that scripts can tell what happened without reading texts. They never change meaning.
+ *
+ * @module
+ */
+
+/** Exit codes by name. */
+export const EXIT = {
+  ok: 0,
+  /** Something failed that has no code of its own. */
+  error: 1,
+  /** The command line or the configuration is wrong; nothing was tried. */
+  usage: 2,
+  /** A named resource does not exist. */
+  notFound: 3,
+  /** The resource was changed by somebody else, and repeating the change would not be safe. */
+  conflict: 4,
+  /** NATS cannot be reached, or the fleet's buckets are not there yet. */
+  unreachable: 5,
+  /** NATS refuses the login, or what the login asks for. */
+  refused: 6,
+  /** A document is wrong; nothing was applied. */
+  badDocument: 7,
+  /** Ended by SIGINT, as shells count it. */
+  interrupted: 130,
+  /** Nobody reads the output any more, as shells count SIGPIPE. */
+  outputClosed: 141,
+} as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What each code means, for the help. */
+export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
+  [EXIT.ok, "ok"],
+  [EXIT.error, "something failed"],
+  [EXIT.usage, "wrong command line or configuration"],
+  [EXIT.notFound, "no such device or release"],
+  [EXIT.conflict, "changed by somebody else meanwhile"],
+  [EXIT.unreachable, "NATS cannot be reached, or the fleet's buckets are not there yet"],
+  [EXIT.refused, "login refused"],
+  [EXIT.badDocument, "a document is wrong; nothing was applied"],
+  [EXIT.interrupted, "interrupted"],
+];

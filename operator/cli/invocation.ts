@@ -1,0 +1,88 @@
+/**
+ * What a command line asks for, as data.
+ *
+ * @module
+ */
+import type { ResourceKind } from "../../contracts/resource.ts";
+
+/** Formats of `--output`. */
+export const OUTPUT_FORMATS = ["table", "json", "yaml", "name"] as const;
+/** One of {@link OUTPUT_FORMATS}. */
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** Labels that a resource must have. */
+export type Selector = Readonly<Record<string, string>>;
+
+/** Names that the counts of a release have on the command line and in tables. */
+export const TARGET_PHASES = [
+  "targets",
+  "current",
+  "upgrading",
+  "failed",
+  "rolled-back",
+  "quarantined",
+  "lost",
+  "ineligible",
+] as const;
+/** One of {@link TARGET_PHASES}. */
+export type TargetPhase = (typeof TARGET_PHASES)[number];
+
+/** Changes that `fleetctl release` makes. */
+export type ReleaseChange = "pause" | "resume" | "retry";
+
+/** One command with its arguments. */
+export type Invocation =
+  | {
+    readonly command: "apply";
+    readonly files: readonly string[];
+    readonly dryRun: boolean;
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "get" | "watch";
+    readonly kind: ResourceKind;
+    /** Empty for all. */
+    readonly names: readonly string[];
+    readonly selector: Selector;
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "describe";
+    readonly kind: ResourceKind;
+    readonly names: readonly string[];
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "delete";
+    readonly kind: ResourceKind;
+    readonly names: readonly string[];
+    readonly ignoreNotFound: boolean;
+  }
+  | { readonly command: "change-release"; readonly change: ReleaseChange; readonly names: readonly string[] }
+  | {
+    readonly command: "release-devices";
+    readonly name: string;
+    readonly phase: TargetPhase;
+    readonly selector: Selector;
+    readonly output: OutputFormat;
+  };
+
+/** Connection options of the command line; every one may come from elsewhere too. */
+export interface ConnectionFlags {
+  readonly servers: readonly string[];
+  readonly user?: string;
+  readonly passwordFile?: string;
+  readonly tokenFile?: string;
+  readonly credentialsFile?: string;
+  readonly caFile?: string;
+  readonly configFile?: string;
+  readonly timeoutSeconds?: number;
+}
+
+/** What parsing a command line gives. */
+export type ParsedCommandLine =
+  | { readonly kind: "run"; readonly invocation: Invocation; readonly connection: ConnectionFlags }
+  /** Help or version, for the standard output. */
+  | { readonly kind: "text"; readonly text: string }
+  /** A wrong command line: what is wrong, for the standard error. */
+  | { readonly kind: "usage"; readonly text: string };
