@@ -45,6 +45,8 @@ export const NATS_RETRY_WINDOW_MS = 3 * MINUTE_MS;
 export const NATS_RECONNECT_MIN_MS = 500;
 /** Longest pause between connection attempts, in ms: an outage of hours must not become a stampede when it ends. */
 export const NATS_RECONNECT_MAX_MS = 30 * SECOND_MS;
+/** Oldest NATS server: auth callout needs it, and 2.9 loses updates after a purge (DESIGN 4). */
+export const NATS_SERVER_VERSION_MIN = "2.10.0";
 /** One JetStream API request, in ms. */
 export const NATS_REQUEST_TIMEOUT_MS = 5 * SECOND_MS;
 /** Client ping interval, in ms: a half-dead link is noticed within three of them. */
@@ -115,6 +117,21 @@ export const SOCKET_UPGRADE_TIMEOUT_MS = 20 * MINUTE_MS;
 export const SOCKET_MESSAGE_MAX_BYTES = MIB;
 /** Seed: concurrent socket handlers. */
 export const SOCKET_HANDLERS_MAX = 32;
+/**
+ * Upgrade requests that wait for their outcome at once: half of the handlers, so that the other half is left for status
+ * whatever is repeated for 20 minutes.
+ */
+export const SOCKET_UPGRADE_WAITERS_MAX = SOCKET_HANDLERS_MAX / 2;
+/** Time a client has to take its response, in ms. */
+export const SOCKET_WRITE_TIMEOUT_MS = 10 * SECOND_MS;
+/** Time for which what a client still sends is read and dropped after the response, so that it gets to see it, in ms. */
+export const SOCKET_LINGER_MS = SECOND_MS;
+/** Refused clients that are answered at once; more are closed without a word. */
+export const SOCKET_REFUSALS_MAX = 32;
+/** Pause after a connection could not be accepted, in ms: what is short then, such as file descriptors, comes back. */
+export const SOCKET_ACCEPT_PAUSE_MS = 100;
+/** Bytes of a Unix socket's path: the kernel's 108 less the final zero. */
+export const UNIX_SOCKET_PATH_MAX_BYTES = 107;
 
 // ---- Journal and status (seed, DESIGN 5) ----
 

@@ -4,7 +4,9 @@
  *
  * Failures are {@link FleetError}s: `E_BUS_UNREACHABLE` and `E_BUS_TIMEOUT` (transient, `environment`),
  * `E_BUS_UNKNOWN_OUTCOME` for a write that may or may not have happened (re-read before acting on it),
- * `E_BUS_AUTH`, `E_BUS_FULL`, `E_BUS_TOO_LARGE`, `E_BUS_NO_BUCKET`, `E_BUS_SNAPSHOT_INCOMPLETE`, `E_BUS_CLOSED`.
+ * `E_BUS_AUTH`, `E_BUS_FULL`, `E_BUS_TOO_LARGE`, `E_BUS_KEY`, `E_BUS_NO_BUCKET`, `E_BUS_SNAPSHOT_INCOMPLETE`,
+ * `E_BUS_REJECTED` (any other refusal of the server), `E_BUS_CLOSED`. Without a connection a write fails at once with
+ * `E_BUS_UNREACHABLE` and has not happened.
  *
  * @module
  */
@@ -27,6 +29,11 @@ export type WriteResult = { readonly ok: true; readonly revision: number } | { r
 
 /** What a watch yields. */
 export type WatchEvent =
+  /**
+   * The watch begins again after a loss: every newest value follows, then `current`. A key that has not come by then is
+   * gone, and revisions may be lower than before, since the bucket may have been made anew.
+   */
+  | { readonly kind: "restarted" }
   /** A value or a deletion. After a reconnect an entry may come again, never an older one after a newer one. */
   | { readonly kind: "entry"; readonly entry: BusEntry }
   /** Everything that was there when the watch began (or began again after a loss) has been yielded. */
@@ -37,7 +44,11 @@ export interface KvBucket {
   readonly name: BucketName;
   /** The newest value, or null when there is none or it is deleted. */
   get(key: string): Promise<BusEntry | null>;
-  /** Writes whatever stands there; for documents that only the caller writes. @returns the revision */
+  /**
+   * Writes whatever stands there; for documents that only the caller writes.
+   *
+   * @returns the revision
+   */
   put(key: string, value: Uint8Array): Promise<number>;
   /** Writes if there is no value or it is deleted. */
   create(key: string, value: Uint8Array): Promise<WriteResult>;
@@ -47,10 +58,13 @@ export interface KvBucket {
   delete(key: string, revision?: number): Promise<WriteResult>;
   /**
    * Every newest value under a key filter (`device-1.>`, `*`, `>`), deletions left out, complete or an error.
+   * `snapshotMap` of `snapshot_map.ts` gathers it in a map.
    *
    * @param filter Key filter
-   * @param onEntry Called once for each entry, so that a large snapshot need not be held twice; must not throw
-   * @returns the number of entries and the bucket's last revision that the snapshot covers
+   * @param onEntry Called for each entry, so that a large snapshot need not be held twice; must not throw. A key that is
+   *   written while the snapshot is read comes again, and one that is deleted after it came, comes again as a deletion.
+   * @returns the number of keys that are there, and the highest revision that came (0 for none)
+   * @throws {FleetError} `E_BUS_SNAPSHOT_INCOMPLETE` (transient) when it began and did not complete; as `get` when it could not begin
    */
   snapshot(filter: string, onEntry: (entry: BusEntry) => void): Promise<{ entries: number; lastRevision: number }>;
   /** Newest values, `current`, then changes, until the signal aborts. Survives reconnects and server restarts. */

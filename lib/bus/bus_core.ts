@@ -1,0 +1,168 @@
+/**
+ * One connection of the client library: bounded requests, typed errors, status events.
+ *
+ * @module
+ */
+import type { Msg, MsgHdrs, NatsConnectionImpl, Status } from "@nats-io/nats-core/internal";
+import { errorText } from "../../contracts/errors.ts";
+import { type ApiError, apiError, busError, isLoginRefusal, requestError } from "./bus_error.ts";
+import type { ResolvedBusOptions } from "./bus_options.ts";
+import type { BusStatus } from "./port.ts";
+
+/** A request and what it is for. */
+export interface BusRequest {
+  readonly subject: string;
+  /** For messages: "read device-info/device-1". */
+  readonly what: string;
+  readonly data?: Uint8Array;
+  readonly headers?: MsgHdrs;
+  /** Whether it changes something. */
+  readonly isWrite: boolean;
+}
+
+/** What reads and writes are made of. */
+export class BusCore {
+  readonly options: ResolvedBusOptions;
+  readonly connection: NatsConnectionImpl;
+  readonly #lifetime: AbortController;
+  readonly #listeners = new Set<(status: BusStatus) => void>();
+
+  /**
+   * @param connection A connection that is open
+   * @param options Its options
+   * @param lifetime Aborted by {@link close}; ends dials, watches and snapshots
+   */
+  constructor(connection: NatsConnectionImpl, options: ResolvedBusOptions, lifetime: AbortController) {
+    this.connection = connection;
+    this.options = options;
+    this.#lifetime = lifetime;
+    void this.#followStatus();
+  }
+
+  /** Aborts when the bus is closed. */
+  get closing(): AbortSignal {
+    return this.#lifetime.signal;
+  }
+
+  get connected(): boolean {
+    return !this.connection.isClosed() && this.connection.protocol.connected;
+  }
+
+  onStatus(listener: (status: BusStatus) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells the listeners. */
+  emit(status: BusStatus): void {
+    for (const listener of this.#listeners) listener(status);
+  }
+
+  async #followStatus(): Promise<void> {
+    for await (const status of this.connection.status()) {
+      const known = busStatus(status);
+      if (known !== null && !this.closing.aborted) this.emit(known);
+    }
+    if (!this.closing.aborted) this.emit({ kind: "error", message: "The connection to NATS was given up" });
+  }
+
+  /**
+   * Sends a request and waits for its answer. Without a connection nothing is sent, so that the outcome is known.
+   *
+   * @throws {FleetError} `E_BUS_UNREACHABLE`, `E_BUS_TIMEOUT` or `E_BUS_UNKNOWN_OUTCOME`, `E_BUS_AUTH`,
+   *   `E_BUS_NO_BUCKET`, `E_BUS_CLOSED`
+   */
+  async request(request: BusRequest): Promise<Msg> {
+    const { subject, what, data, headers, isWrite } = request;
+    if (this.closing.aborted || this.connection.isClosed()) {
+      throw busError("E_BUS_CLOSED", `Cannot ${what}: the connection is closed`);
+    }
+    if (!this.connected) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: not connected to NATS`);
+    const timeout = this.options.bounds.requestTimeoutMs;
+    try {
+      return await this.connection.request(subject, data, headers === undefined ? { timeout } : { timeout, headers });
+    } catch (error) {
+      throw requestError(error, what, isWrite);
+    }
+  }
+
+  /**
+   * Sends a JSON request of the JetStream API.
+   *
+   * @returns the answer, or its `error` member as `{ error }`
+   * @throws {FleetError} as {@link request}
+   */
+  async apiRequest(subject: string, body: unknown, what: string): Promise<Record<string, unknown>> {
+    const data = body === null ? new Uint8Array(0) : new TextEncoder().encode(JSON.stringify(body));
+    const message = await this.request({ subject, what, data, isWrite: false });
+    return jsonAnswer(message, what);
+  }
+
+  /** As {@link apiRequest}, with an `error` thrown. */
+  async apiCall(subject: string, body: unknown, what: string): Promise<Record<string, unknown>> {
+    const answer = await this.apiRequest(subject, body, what);
+    const error = answerError(answer);
+    if (error !== null) throw apiError(error, what);
+    return answer;
+  }
+
+  async flush(timeoutMs: number): Promise<void> {
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => timeout.reject(busError("E_BUS_TIMEOUT", "Cannot flush to NATS: no answer")),
+      timeoutMs,
+    );
+    try {
+      if (!this.connected) throw busError("E_BUS_UNREACHABLE", "Cannot flush to NATS: not connected");
+      const flushed = this.connection.flush();
+      flushed.catch(() => {});
+      await Promise.race([flushed, timeout.promise]);
+    } catch (error) {
+      throw requestError(error, "flush to NATS", false);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.closing.aborted) return;
+    if (this.connected) await this.flush(this.options.bounds.requestTimeoutMs).catch(() => {});
+    this.#lifetime.abort(busError("E_BUS_CLOSED", "The connection to NATS is closed"));
+    await this.connection.close();
+  }
+}
+
+/** Reads an answer that must be a JSON object. */
+export function jsonAnswer(message: Msg, what: string): Record<string, unknown> {
+  try {
+    const answer: unknown = JSON.parse(new TextDecoder().decode(message.data));
+    if (typeof answer === "object" && answer !== null) return answer as Record<string, unknown>;
+  } catch {
+    // Reported below.
+  }
+  throw busError("E_BUS_REJECTED", `Cannot ${what}: the server's answer is no JSON object`);
+}
+
+/** The `error` member of a JetStream answer, or null. */
+export function answerError(answer: Record<string, unknown>): ApiError | null {
+  const { error } = answer;
+  return typeof error === "object" && error !== null ? error as ApiError : null;
+}
+
+function busStatus(status: Status): BusStatus | null {
+  switch (status.type) {
+    case "reconnect":
+      return { kind: "connected", server: status.server };
+    case "disconnect":
+      return { kind: "disconnected" };
+    case "reconnecting":
+      return { kind: "reconnecting" };
+    case "error":
+      return {
+        kind: isLoginRefusal(status.error) ? "auth-error" : "error",
+        message: errorText(status.error),
+      };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Reads every newest value under a filter, whole or not at all.
+ *
+ * @module
+ */
+import type { BucketName } from "../../contracts/buckets.ts";
+import { SNAPSHOT_HEARTBEAT_MS } from "../../contracts/limits.ts";
+import { busError } from "./bus_error.ts";
+import type { BusCore } from "./bus_core.ts";
+import type { BusEntry } from "./port.ts";
+import { openPushReader, type PushReader } from "./push_reader.ts";
+
+/** What a snapshot has read. */
+export interface SnapshotResult {
+  readonly entries: number;
+  readonly lastRevision: number;
+}
+
+/**
+ * Reads a snapshot. It is complete when the server has nothing pending; values that change meanwhile come again.
+ *
+ * @param core The connection
+ * @param bucket The bucket
+ * @param filter Key filter
+ * @param onEntry Called for each entry; see `KvBucket.snapshot`
+ * @throws {FleetError} `E_BUS_SNAPSHOT_INCOMPLETE` when it did not complete: a gap, a lost connection, no progress
+ */
+export async function readSnapshot(
+  core: BusCore,
+  bucket: BucketName,
+  filter: string,
+  onEntry: (entry: BusEntry) => void,
+): Promise<SnapshotResult> {
+  const { snapshotStallMs } = core.options.bounds;
+  const what = `snapshot ${bucket}/${filter}`;
+  const done = Promise.withResolvers<void>();
+  // Rejections that come before anybody waits are not unhandled.
+  done.promise.catch(() => {});
+  // Keys that were handed over: only for them is a later deletion news.
+  const live = new Set<string>();
+  let lastRevision = 0;
+  let taken = 0;
+
+  const take = (entry: BusEntry, pending: number): void => {
+    taken++;
+    lastRevision = entry.revision;
+    if (!entry.deleted) {
+      live.add(entry.key);
+      onEntry(entry);
+    } else if (live.delete(entry.key)) {
+      onEntry(entry);
+    }
+    if (pending === 0) done.resolve();
+  };
+
+  let takenBefore = 0;
+  const stall = setInterval(() => {
+    if (taken === takenBefore) {
+      const message = `Cannot ${what}: no progress within ${snapshotStallMs} ms after ${taken} entries`;
+      done.reject(busError("E_BUS_SNAPSHOT_INCOMPLETE", message));
+    }
+    takenBefore = taken;
+  }, snapshotStallMs);
+
+  let reader: PushReader | undefined;
+  try {
+    reader = await openPushReader(core, {
+      bucket,
+      filter,
+      heartbeatMs: Math.min(SNAPSHOT_HEARTBEAT_MS, snapshotStallMs),
+    }, {
+      onEntry: take,
+      onFlowControl: (answer) => answer(),
+      onLoss: (error) => done.reject(busError("E_BUS_SNAPSHOT_INCOMPLETE", `Cannot ${what}: ${error.message}`, error)),
+    });
+    if (reader.pendingAtStart > 0 || taken > 0) await done.promise;
+    return { entries: live.size, lastRevision };
+  } finally {
+    clearInterval(stall);
+    reader?.close();
+  }
+}
