@@ -105,11 +105,10 @@ nats_from_newer_suite() {
 
 os_release() { sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" /etc/os-release 2>/dev/null | head -n 1; }
 
-# The first configured mirror of the distribution itself.
+# The first configured mirror of the distribution itself, whether its package lists are here or not.
 machine_mirror() {
-  # shellcheck disable=SC2016 # apt substitutes these
-  apt-get indextargets --format '$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
-    sed -nE "s/^([^|]*)\|($1|oldstable|stable|testing|unstable|sid)\|main\$/\1/p" | head -n 1
+  apt-get update --print-uris 2>/dev/null |
+    sed -nE "s/^'(.*[^/])\/*\/dists\/($1|oldstable|stable|testing|unstable|sid)\/InRelease'.*/\1/p" | head -n 1
 }
 
 nats_from_go() {
