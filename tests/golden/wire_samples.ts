@@ -279,7 +279,7 @@ export const release = {
   },
   spec: {
     version: "1.4.0",
-    artifacts: [artifact, { ...artifact, form: "script", url: `${url}.script`, maxBytes: 1_048_576 }],
+    artifacts: [artifact, { ...artifact, form: "script" as const, url: `${url}.script`, maxBytes: 1_048_576 }],
     revision: 1,
     paused: false,
     allowedGroups: ["production"],
