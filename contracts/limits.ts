@@ -291,8 +291,6 @@ export const CLOCK_EARLIEST_MS = 1_767_225_600_000;
 
 // ---- Agent ----
 
-/** Bytes of a file that holds a password, a token or credentials: far above any of them. */
-export const SECRET_MAX_BYTES = 16 * KIB;
 /** Problems of one configuration that are named; the rest is counted. */
 export const CONFIG_PROBLEMS_MAX = 32;
 /** Random part of the pause between heartbeats, in ms: a fleet that started together must not write together. */
@@ -311,6 +309,8 @@ export const STATUS_REREAD_MS = 10 * MINUTE_MS;
 export const LOOP_STALL_MS = 2 * MINUTE_MS;
 /** Entries of one device's desired state. */
 export const DESIRED_ENTRIES_MAX = 1_024;
+/** Names looked at in the directory of the binaries, which nobody clears: their sum then is of the first ones. */
+export const BINARIES_LISTED_MAX = 4_096;
 /** Bytes of `last-drain.json`. */
 export const LAST_DRAIN_MAX_BYTES = 4 * KIB;
 
@@ -330,3 +330,28 @@ export const DRAIN_RECORD_TIMEOUT_MS = 2 * SECOND_MS;
 export const DRAIN_FLUSH_TIMEOUT_MS = 2 * SECOND_MS;
 /** Time that a drain waits for loops and connections to end, in ms. */
 export const DRAIN_CLOSE_TIMEOUT_MS = 3 * SECOND_MS;
+
+// ---- Operator ----
+
+/** Silence after which a device is `Stale`, in ms: every heartbeat that may be missed, at its latest. */
+export const STALE_AFTER_MS = STALE_AFTER_HEARTBEATS * (HEARTBEAT_INTERVAL_MS + HEARTBEAT_JITTER_MS);
+/**
+ * Age of a `complete` up to which an older device info is taken for one whose successor is still on its way, in ms: the
+ * agent publishes both over different streams, within a second of one another.
+ */
+export const DEVICE_INFO_SETTLE_MS = MINUTE_MS;
+/**
+ * Pause before the operator answers a resource that somebody else has written, in ms: another operator that is ahead is
+ * caught up with instead of written over.
+ */
+export const FOREIGN_WRITE_SETTLE_MS = 2 * SECOND_MS;
+/** Reconciliations of one kind at a time: enough to hide the round trips of writes, few enough to stay fair. */
+export const RECONCILE_CONCURRENCY = 32;
+/** Time that reconciliation may keep the event loop before it lets messages in, in ms. */
+export const RECONCILE_SLICE_MS = 10;
+/** First pause before a failed reconciliation is tried again, in ms. */
+export const RECONCILE_RETRY_MIN_MS = 500;
+/** Longest pause before a failed reconciliation is tried again, in ms: an outage that ends is noticed within it. */
+export const RECONCILE_RETRY_MAX_MS = 30 * SECOND_MS;
+/** Pause between two measurements of the broker's clock, in ms. */
+export const BROKER_CLOCK_REFRESH_MS = MINUTE_MS;
