@@ -78,6 +78,16 @@ export function bucketMaxBytes(bucket: BucketSpec, fleetSize: number): number {
 }
 
 /**
+ * Bytes of the largest document of a bucket: the server's bound on a value, less the room for headers.
+ *
+ * @param name The bucket
+ */
+export function documentMaxBytes(name: BucketName): number {
+  const bucket = BUCKET_SPECS.find((candidate) => candidate.name === name);
+  return (bucket?.maxValueBytes ?? 0) - BUCKET_HEADERS_MAX_BYTES;
+}
+
+/**
  * Key of a document of which a device has one per bucket: info, heartbeat, intent, status.
  *
  * @param deviceId A validated device id

@@ -7,8 +7,7 @@
  * @module
  */
 import { headers, type Msg, type MsgHdrs } from "@nats-io/nats-core/internal";
-import { BUCKET_SPECS, type BucketName } from "../../contracts/buckets.ts";
-import { BUCKET_HEADERS_MAX_BYTES } from "../../contracts/limits.ts";
+import { type BucketName, documentMaxBytes } from "../../contracts/buckets.ts";
 import { keySubject, streamName } from "../../contracts/subjects.ts";
 import { API_ERROR, apiError, busError } from "./bus_error.ts";
 import { answerError, type BusCore, jsonAnswer } from "./bus_core.ts";
@@ -103,15 +102,6 @@ export class NatsBucket implements KvBucket {
     if (typeof answer.seq !== "number") throw busError("E_BUS_REJECTED", `Cannot ${what}: the answer has no revision`);
     return { ok: true, revision: answer.seq };
   }
-}
-
-/** Bytes of the largest value of a bucket: the server's bound less the room for headers. */
-export function documentMaxBytes(name: BucketName): number {
-  const spec = BUCKET_SPECS.find((candidate) => candidate.name === name);
-  if (spec === undefined) {
-    throw busError("E_BUS_NO_BUCKET", `Cannot use bucket ${name}: it is not in the list of buckets`);
-  }
-  return spec.maxValueBytes - BUCKET_HEADERS_MAX_BYTES;
 }
 
 function writeHeaders(expected: number | null, isDeletion: boolean): { headers?: MsgHdrs } {

@@ -6,6 +6,7 @@
 import type { BucketName } from "../../contracts/buckets.ts";
 import { backoffMs, systemClock } from "../deadline.ts";
 import { errorText } from "../../contracts/errors.ts";
+import { AbortableQueue } from "./abortable_queue.ts";
 import type { BusCore } from "./bus_core.ts";
 import type { WatchEvent } from "./port.ts";
 import { openPushReader, type PushReader } from "./push_reader.ts";
@@ -42,7 +43,7 @@ export async function* watchKeys(
       }
     } finally {
       reader.close();
-      queue.clear();
+      queue.restart();
     }
   }
 }
@@ -69,7 +70,7 @@ async function openPatiently(
         onLoss: () => queue.push({ kind: "loss" }),
       });
     } catch (error) {
-      queue.clear();
+      queue.restart();
       if (ended.aborted) break;
       core.emit({ kind: "error", message: errorText(error) });
       await systemClock.sleep(backoffMs(failures, { minMs, maxMs, random }), ended).catch(() => {});
@@ -95,21 +96,8 @@ async function untilConnected(core: BusCore, ended: AbortSignal): Promise<void> 
 }
 
 /** Items between the connection and the consumer of the watch. The server's flow control bounds it. */
-class ItemQueue {
-  #items: Item[] = [];
-  #next = 0;
+class ItemQueue extends AbortableQueue<Item> {
   #saidCurrent = false;
-  #wake: (() => void) | undefined;
-  readonly #ended: AbortSignal;
-
-  constructor(ended: AbortSignal) {
-    this.#ended = ended;
-  }
-
-  push(item: Item): void {
-    this.#items.push(item);
-    this.#wake?.();
-  }
 
   /** Says `current` once for each beginning. */
   pushCurrent(): void {
@@ -118,39 +106,9 @@ class ItemQueue {
     this.push({ kind: "current" });
   }
 
-  clear(): void {
-    this.#items = [];
-    this.#next = 0;
+  /** Forgets what came from a reader that has ended. */
+  restart(): void {
+    this.clear();
     this.#saidCurrent = false;
-  }
-
-  /** The next item, or null when the watch has ended. */
-  async take(): Promise<Item | null> {
-    while (!this.#ended.aborted) {
-      const item = this.#items[this.#next];
-      if (item !== undefined) {
-        this.#next++;
-        if (this.#next === this.#items.length) {
-          this.#items = [];
-          this.#next = 0;
-        }
-        return item;
-      }
-      await this.#untilPushed();
-    }
-    return null;
-  }
-
-  async #untilPushed(): Promise<void> {
-    const pushed = Promise.withResolvers<void>();
-    const wake = () => pushed.resolve();
-    this.#wake = wake;
-    this.#ended.addEventListener("abort", wake, { once: true });
-    try {
-      await pushed.promise;
-    } finally {
-      this.#wake = undefined;
-      this.#ended.removeEventListener("abort", wake);
-    }
   }
 }
