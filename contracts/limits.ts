@@ -171,6 +171,12 @@ export const LOCK_TRIES_MAX = 8;
 /** Longest single timer, in ms: the runtime fires at once what does not fit into 31 bits. */
 export const TIMER_MAX_MS = 2_147_483_647;
 
+/** One repair, in ms: stop, and start of the chosen binary, at their bounds, with the answer. */
+export const REPAIR_TIMEOUT_MS = UPDATER_STOP_BOUND_MS + UPDATER_START_BOUND_MS + SOCKET_STATUS_TIMEOUT_MS;
+/** Time that root has to start the updater during the repair of a corrupt journal, in ms. */
+export const REPAIR_UPDATER_WAIT_MS = 10 * MINUTE_MS;
+/** Pause between two looks for the updater that root is starting, in ms. */
+export const REPAIR_LOOK_AGAIN_MS = 250;
 /** Managed binaries that a repair report lists: more than a person reads, less than a socket message holds. */
 export const BINARIES_SHOWN_MAX = 200;
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { FleetError } from "../contracts/errors.ts";
+import { FleetError, isFleetError } from "../contracts/errors.ts";
 import type { Clock } from "../lib/deadline.ts";
 import type { Logger } from "../lib/log.ts";
 import { type Effect, SERVICE_EFFECTS } from "./core/effect.ts";
@@ -82,7 +82,13 @@ export class Interpreter {
    * @throws {FleetError} What the store throws; the record is then the one before
    */
   async take(body: EventBody): Promise<void> {
-    const effects = await this.#apply(body);
+    let effects: readonly Effect[];
+    try {
+      effects = await this.#apply(body);
+    } catch (error) {
+      if (isFleetError(error) && error.retry === "fatal") this.#onFatal(error);
+      throw error;
+    }
     this.#drive(effects);
   }
 
