@@ -66,6 +66,14 @@ export class BusCore {
     if (!this.closing.aborted) this.emit({ kind: "error", message: "The connection to NATS was given up" });
   }
 
+  /** @throws {FleetError} `E_BUS_CLOSED`, `E_BUS_UNREACHABLE` */
+  requireConnected(what: string): void {
+    if (this.closing.aborted || this.connection.isClosed()) {
+      throw busError("E_BUS_CLOSED", `Cannot ${what}: the connection is closed`);
+    }
+    if (!this.connected) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: not connected to NATS`);
+  }
+
   /**
    * Sends a request and waits for its answer. Without a connection nothing is sent, so that the outcome is known.
    *
@@ -74,10 +82,7 @@ export class BusCore {
    */
   async request(request: BusRequest): Promise<Msg> {
     const { subject, what, data, headers, isWrite } = request;
-    if (this.closing.aborted || this.connection.isClosed()) {
-      throw busError("E_BUS_CLOSED", `Cannot ${what}: the connection is closed`);
-    }
-    if (!this.connected) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: not connected to NATS`);
+    this.requireConnected(what);
     const timeout = this.options.bounds.requestTimeoutMs;
     try {
       return await this.connection.request(subject, data, headers === undefined ? { timeout } : { timeout, headers });
@@ -113,7 +118,7 @@ export class BusCore {
       timeoutMs,
     );
     try {
-      if (!this.connected) throw busError("E_BUS_UNREACHABLE", "Cannot flush to NATS: not connected");
+      this.requireConnected("flush to NATS");
       const flushed = this.connection.flush();
       flushed.catch(() => {});
       await Promise.race([flushed, timeout.promise]);

@@ -121,6 +121,8 @@ class OpenReader implements PushReader {
     const { bucket, filter, heartbeatMs } = this.#source;
     const stream = streamName(bucket);
     const subject = keySubject(bucket, filter);
+    const what = `read ${bucket}/${filter}`;
+    this.#core.requireConnected(what);
     this.#subscription = this.#core.connection.subscribe(this.#inbox, {
       callback: (error, message) => this.#take(error, message),
     });
@@ -140,10 +142,10 @@ class OpenReader implements PushReader {
     const answer = await this.#core.apiCall(
       `$JS.API.CONSUMER.CREATE.${stream}.${this.#consumer}.${subject}`,
       { stream_name: stream, config, action: "create" },
-      `read ${bucket}/${filter}`,
+      what,
     );
     this.#created = true;
-    if (this.#done) throw busError("E_BUS_UNREACHABLE", `Cannot read ${bucket}/${filter}: the connection was lost`);
+    if (this.#done) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: the connection was lost`);
     const { num_pending: pending, delivered } = answer as ConsumerInfo;
     // What was sent before the answer was made counts too, or a full bucket could look empty.
     this.pendingAtStart = (pending ?? 0) + (delivered?.consumer_seq ?? 0);
