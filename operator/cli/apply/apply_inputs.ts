@@ -1,0 +1,64 @@
+/**
+ * Applies documents one after the other. Each is a compare-and-set, repeated on the newest state while somebody else
+ * writes too: the operator's status writes must not fail a person's change.
+ *
+ * @module
+ */
+import { FleetError } from "../../../contracts/errors.ts";
+import { CONFLICT_RETRIES_MAX } from "../../../contracts/limits.ts";
+import type { ResourceKind } from "../../../contracts/resource.ts";
+import type { ResourceStore } from "../../stores/port.ts";
+import type { ManifestInput } from "../manifest/manifest_input.ts";
+import type { FieldChange } from "./field_changes.ts";
+import { applyWarnings, type InputOf, planApply } from "./plan_apply.ts";
+
+/** What applying a document did, or would do. */
+export interface ApplyResult {
+  readonly kind: ResourceKind;
+  readonly name: string;
+  readonly action: "created" | "configured" | "unchanged";
+  readonly changes: readonly FieldChange[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Applies a document.
+ *
+ * @param store The store
+ * @param input The document
+ * @throws {FleetError} `E_CONFLICT` when the document was read from another state than the present one, or when others
+ *   got through every time
+ */
+export async function applyInput(store: ResourceStore, input: ManifestInput): Promise<ApplyResult> {
+  return input.kind === "Device"
+    ? await applyKind(store, "Device", input)
+    : await applyKind(store, "AgentRelease", input);
+}
+
+async function applyKind<K extends ResourceKind>(
+  store: ResourceStore,
+  kind: K,
+  input: InputOf<K>,
+): Promise<ApplyResult> {
+  for (let attempt = 0; attempt <= CONFLICT_RETRIES_MAX; attempt++) {
+    const stored = await store.get(kind, input.name);
+    const plan = planApply(kind, input, stored);
+    if (plan.action === "conflict") throw conflictError(kind, input.name, plan.why);
+    const warnings = applyWarnings(input, stored);
+    const { name } = input;
+    if (plan.action === "unchanged") return { kind, name, action: "unchanged", changes: [], warnings };
+    const written = plan.action === "create"
+      ? await store.create(kind, plan.wanted)
+      : await store.replace(kind, plan.wanted, plan.resourceVersion);
+    if (written.ok) {
+      const action = plan.action === "create" ? "created" : "configured";
+      return { kind, name, action, changes: plan.changes, warnings };
+    }
+  }
+  throw conflictError(kind, input.name, `others changed it ${CONFLICT_RETRIES_MAX + 1} times in between`);
+}
+
+/** The error of a document that may not be applied to the present state. */
+export function conflictError(kind: ResourceKind, name: string, why: string): FleetError {
+  return new FleetError(`Cannot apply ${kind.toLowerCase()}/${name}: ${why}`, { code: "E_CONFLICT" });
+}
