@@ -21,7 +21,8 @@ export const releaseArtifact = object({
 /** One artifact of a release. */
 export type ReleaseArtifact = Decoded<typeof releaseArtifact>;
 
-const releaseSpecShape = object({
+/** Decodes the spec of a release as it is written, without defaults and rules between its members. */
+export const releaseSpecShape = object({
   version,
   artifacts: list(releaseArtifact, RELEASE_ARTIFACTS_MAX, 1),
   /** Raised by `fleetctl release retry`: what was tried and failed may be tried again. Default 1. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { release } from "../tests/golden/wire_samples.ts";
+import { release } from "../tests/golden/fleet_documents.ts";
 import { agentReleaseSpec, agentReleaseStatus, releaseArtifact } from "./agent_release.ts";
 import { object } from "./codec.ts";
 import { ARCHITECTURES, BINARY_FORMS } from "./formats.ts";

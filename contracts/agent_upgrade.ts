@@ -123,7 +123,8 @@ export type PhaseTransition = Decoded<typeof phaseTransition>;
 
 const postMortemLine = text({ what: "a line", maxChars: POST_MORTEM_LINE_MAX_CHARS, minChars: 0 });
 
-const postMortemShape = object({
+/** Decodes the members of a post-mortem, without the bound on the whole. */
+export const postMortemShape = object({
   /** `probe`, or `start`. */
   stage: oneOf(["probe", "start"]),
   /** systemd's result word: `exit-code`, `signal`, `timeout`, `protocol`, … */
@@ -153,7 +154,8 @@ export const postMortem: Decoder<PostMortem> = refined(postMortemShape, (found, 
   return found;
 });
 
-const statusShape = object({
+/** Decodes the members of a status, without the rules between them. */
+export const agentUpgradeStatusShape = object({
   schema: integer(1),
   /** The attempt's UUID; an intent rejected without a valid one has `rejectedRevision` instead. */
   attemptId: optional(uuid),
@@ -184,10 +186,10 @@ const statusShape = object({
   postMortem: optional(postMortem),
 });
 /** The status of an attempt. */
-export type AgentUpgradeStatus = Decoded<typeof statusShape>;
+export type AgentUpgradeStatus = Decoded<typeof agentUpgradeStatusShape>;
 
 /** Decodes the status of an attempt, as the updater reports it and the agent mirrors it into NATS. */
-export const agentUpgradeStatus: Decoder<AgentUpgradeStatus> = refined(statusShape, (status, path) => {
+export const agentUpgradeStatus: Decoder<AgentUpgradeStatus> = refined(agentUpgradeStatusShape, (status, path) => {
   if (status.attemptId === undefined && status.rejectedRevision === undefined) {
     throw decodeError(path === "" ? "attemptId" : `${path}.attemptId`, "is missing, and so is rejectedRevision");
   }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { attempt, newerAttempt, statusRejected, statusRolledBack } from "../tests/golden/wire_samples.ts";
+import { attempt, newerAttempt, statusRejected, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
 import {
   agentUpgradeAttempt,
   agentUpgradeStatus,

@@ -31,7 +31,9 @@ export type BucketName = (typeof BUCKETS)[keyof typeof BUCKETS];
 
 /** How a bucket is made. Every bucket keeps one value per key. */
 export interface BucketSpec {
+  /** The bucket. */
   readonly name: BucketName;
+  /** Where the server keeps it. */
   readonly storage: "file" | "memory";
   /** The server's bound on one value: the largest document, and the headers that come with it. */
   readonly maxValueBytes: number;

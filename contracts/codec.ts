@@ -114,7 +114,7 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Dec
 }
 
 /** Decodes a boolean. */
-export const flag: Decoder<boolean> = (value, path) => {
+export const flag: Decoder<boolean> = (value: unknown, path: string): boolean => {
   if (typeof value !== "boolean") throw decodeError(path, `must be true or false, not ${typeName(value)}`);
   return value;
 };
@@ -192,10 +192,12 @@ export function map<T>(key: Decoder<string>, item: Decoder<T>, maxItems: number)
   return structured(decoder, { kind: "map", item });
 }
 
-const OPTIONAL = Symbol("optional");
+/** Marks the decoder of a member that may be absent. */
+export const OPTIONAL: unique symbol = Symbol("optional");
 
 /** A decoder that {@link object} lets be absent. */
 export interface OptionalDecoder<T> extends Decoder<T> {
+  /** The mark. */
   readonly [OPTIONAL]: true;
 }
 
@@ -227,9 +229,14 @@ export function nullable<T>(decoder: Decoder<T>): Decoder<T | null> {
   return structured((value, path) => value === null ? null : decoder(value, path), structureOf(decoder));
 }
 
-type Shape = Record<string, Decoder<unknown>>;
-type OptionalKeys<S extends Shape> = { [K in keyof S]: S[K] extends OptionalDecoder<unknown> ? K : never }[keyof S];
-type Simplify<T> = { [K in keyof T]: T[K] };
+/** Decoders of an object's members, by name. */
+export type Shape = Record<string, Decoder<unknown>>;
+/** Names of the members that may be absent. */
+export type OptionalKeys<S extends Shape> = {
+  [K in keyof S]: S[K] extends OptionalDecoder<unknown> ? K : never;
+}[keyof S];
+/** The same type, shown as one list of members. */
+export type Simplify<T> = { [K in keyof T]: T[K] };
 
 /** What {@link object} returns for a shape: required members, then those that may be absent. */
 export type ObjectOf<S extends Shape> = Simplify<

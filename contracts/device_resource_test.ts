@@ -1,5 +1,5 @@
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { device } from "../tests/golden/wire_samples.ts";
+import { device } from "../tests/golden/fleet_documents.ts";
 import { DEVICE_ID_LABEL, deviceSpec, deviceStatus, LIVENESS } from "./device_resource.ts";
 import { CAPABILITIES_MAX, CONDITIONS_MAX, FAILED_IDENTITIES_MAX, RESOURCE_NAME_MAX_CHARS } from "./limits.ts";
 import { assertEquals } from "@std/assert";

@@ -1,5 +1,5 @@
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { beat, info } from "../tests/golden/wire_samples.ts";
+import { beat, info } from "../tests/golden/fleet_documents.ts";
 import { deviceInfo, heartbeat } from "./device.ts";
 import { CAPABILITIES_MAX, MOUNT_PATH_MAX_CHARS, MOUNTS_MAX, SHORT_TEXT_MAX_CHARS } from "./limits.ts";
 import { READINESS_STEPS } from "./readiness.ts";

@@ -35,6 +35,7 @@ export interface FleetErrorOptions {
 
 /** A typed error with a stable code; the message is one clear line without a final period. */
 export class FleetError extends Error {
+  /** The class, for logs that see only names. */
   override readonly name = "FleetError";
   /** Stable machine-readable code, `E_SNAKE`. */
   readonly code: string;
@@ -45,6 +46,12 @@ export class FleetError extends Error {
   /** Dotted path of the offending field, when the input was a document. */
   readonly field: string | undefined;
 
+  /**
+   * Makes an error.
+   *
+   * @param message One clear line that names the field, the problem and the limit
+   * @param options Code and classes
+   */
   constructor(message: string, options: FleetErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code;

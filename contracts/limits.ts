@@ -86,6 +86,16 @@ export const NATS_SERVERS_MAX = 16;
 export const PROBE_TIMEOUT_MS = 4 * MINUTE_MS;
 /** Output of the probe that is read, in bytes; more is discarded and fails the probe. */
 export const PROBE_OUTPUT_MAX_BYTES = 64 * KIB;
+/** Time for which a candidate that is still open for writing elsewhere is tried again, in ms: a fork holds it briefly. */
+export const EXEC_BUSY_RETRY_MS = SECOND_MS;
+/** Pause between two such tries, in ms. */
+export const EXEC_BUSY_PAUSE_MS = 25;
+/** Time after the end of a process for which its output is still read, in ms: a descendant may hold the pipe for ever. */
+export const OUTPUT_GRACE_MS = 500;
+/** Time in which a killed process must be gone, in ms: only one that hangs in the kernel is not. */
+export const KILL_GRACE_MS = 2 * SECOND_MS;
+/** Pause between two looks for the rest of a process group, in ms. */
+export const PROCESS_POLL_MS = 20;
 /** Checks in one self-test report. */
 export const PROBE_CHECKS_MAX = 32;
 /** Seed: systemd's bound on stopping the agent (TimeoutStopSec), in ms. */

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertGreater, assertLess, assertLessOrEqual } from "@std/assert";
-import { attempt, beat, device, info, newerAttempt, release, statusRolledBack } from "../tests/golden/wire_samples.ts";
+import { beat, device, info, release } from "../tests/golden/fleet_documents.ts";
+import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
 import { agentReleaseSpec } from "./agent_release.ts";
 import { agentUpgradeAttempt, agentUpgradeStatus, type PostMortem } from "./agent_upgrade.ts";
 import { BUCKET_SPECS, bucketMaxBytes, BUCKETS } from "./buckets.ts";

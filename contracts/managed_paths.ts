@@ -25,17 +25,23 @@ export interface ManagedPaths {
   readonly processRecord: string;
   /** Last output of the agent under the process adapter. */
   readonly agentOutput: string;
-  /** Sockets. */
+  /** Directory of the sockets. */
   readonly runDirectory: string;
+  /** Where the agent asks for an upgrade. */
   readonly updaterSocket: string;
+  /** Where root repairs. */
   readonly repairSocket: string;
   /** Where the process adapter receives the agent's notifications. */
   readonly notifySocket: string;
+  /** Configuration of the agent. */
   readonly agentConfig: string;
+  /** Configuration of the updater. */
   readonly updaterConfig: string;
   /** State of the agent. */
   readonly agentStateDirectory: string;
+  /** Lock of the one agent. */
   readonly agentLock: string;
+  /** What the last agent says of its drain, for the next one. */
   readonly lastDrain: string;
 }
 

@@ -16,7 +16,7 @@ export const targetSelector = object({ matchLabels: optional(labels), matchExpre
 export type TargetSelector = Decoded<typeof targetSelector>;
 
 /** Decodes `allowedGroups`, which requires at least one group. */
-export const allowedGroups: Decoder<string[]> = (value, path) => {
+export const allowedGroups: Decoder<string[]> = (value: unknown, path: string): string[] => {
   const names = list(groupName, GROUPS_MAX, 1)(value, path);
   if (new Set(names).size !== names.length) throw decodeError(path, "names a group twice");
   return names;
@@ -24,7 +24,9 @@ export const allowedGroups: Decoder<string[]> = (value, path) => {
 
 /** Who may be placed, as all placed kinds state it. */
 export interface PlacementRule {
+  /** At least one of them must authorize the device. */
   readonly allowedGroups: readonly string[];
+  /** What the labels of the device must have. */
   readonly targetSelector: TargetSelector;
 }
 

@@ -50,9 +50,14 @@ export const conditions: Decoder<Condition[]> = list(condition, CONDITIONS_MAX);
 
 /** A resource as the store returns it. */
 export interface StoredResource<K extends ResourceKind, Spec, Status> {
+  /** The API group and version. */
   readonly apiVersion: typeof API_VERSION;
+  /** Which resource it is. */
   readonly kind: K;
+  /** Names and versions. */
   readonly metadata: StoredMetadata;
+  /** What people want. */
   readonly spec: Spec;
+  /** What the operator has found; absent until it has looked. */
   readonly status?: Status;
 }

@@ -1,5 +1,5 @@
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { device } from "../tests/golden/wire_samples.ts";
+import { device } from "../tests/golden/fleet_documents.ts";
 import { CONDITIONS_MAX, RESOURCE_NAME_MAX_CHARS } from "./limits.ts";
 import { condition, conditions, inputMetadata, storedMetadata } from "./resource.ts";
 

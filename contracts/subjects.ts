@@ -47,7 +47,9 @@ export function consumerNamePrefix(deviceId: string): string {
 
 /** Subjects that a connection may use; everything else is denied. Members are named as in the server's config. */
 export interface SubjectPermissions {
+  /** Subjects that it may send to. */
   readonly publish: { readonly allow: readonly string[] };
+  /** Subjects that it may hear. */
   readonly subscribe: { readonly allow: readonly string[] };
 }
 

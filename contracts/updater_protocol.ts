@@ -75,7 +75,7 @@ export type UpdaterRequest =
   };
 
 /** Decodes a request; keeps the attempt's document as it came beside the decoded one. */
-export const updaterRequest: Decoder<UpdaterRequest> = (value, path) => {
+export const updaterRequest: Decoder<UpdaterRequest> = (value: unknown, path: string): UpdaterRequest => {
   const kind = object({ protocol: integer(1), request: oneOf(["status", "upgrade"]) })(value, path);
   if (kind.protocol !== UPDATER_PROTOCOL) {
     throw decodeError("protocol", `is ${kind.protocol}, this updater speaks ${UPDATER_PROTOCOL}`);
@@ -147,7 +147,7 @@ export type UpdaterResponse =
   | { readonly ok: false; readonly error: UpdaterRefusal };
 
 /** Decodes a response. */
-export const updaterResponse: Decoder<UpdaterResponse> = (value, path) => {
+export const updaterResponse: Decoder<UpdaterResponse> = (value: unknown, path: string): UpdaterResponse => {
   const { ok } = answered(value, path);
   return ok ? { ok, ...success(value, path) } : { ok, error: failure(value, path).error };
 };

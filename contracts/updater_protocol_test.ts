@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
-import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/wire_samples.ts";
+import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
 import { object } from "./codec.ts";
 import { canonicalDigest } from "./digest.ts";
 import {

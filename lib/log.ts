@@ -22,9 +22,13 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Where a program says what it does. */
 export interface Logger {
+  /** For whoever looks for a fault. */
   debug(message: string, fields?: LogFields): void;
+  /** What a person on call wants to have read afterwards. */
   info(message: string, fields?: LogFields): void;
+  /** What may need a hand if it goes on. */
   warn(message: string, fields?: LogFields): void;
+  /** What needs a hand. */
   error(message: string, fields?: LogFields): void;
   /** A logger whose lines all carry the given fields. */
   child(fields: LogFields): Logger;

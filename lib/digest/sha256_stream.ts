@@ -26,7 +26,11 @@ export class Sha256Stream {
   readonly #maxBytes: number;
   #sizeBytes = 0;
 
-  /** @param maxBytes Most bytes of all chunks together */
+  /**
+   * Begins a digest.
+   *
+   * @param maxBytes Most bytes of all chunks together
+   */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -72,6 +76,7 @@ export interface DigestBounds {
 export interface FileDigest {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
+  /** Bytes that were read. */
   readonly sizeBytes: number;
 }
 

@@ -13,11 +13,15 @@ export type EntryKind = "file" | "directory" | "link" | "other";
 
 /** What `lstat` says of a path. */
 export interface EntryInfo {
+  /** What it is. */
   readonly kind: EntryKind;
+  /** Length of a file in bytes. */
   readonly sizeBytes: number;
   /** Permission bits only. */
   readonly mode: number;
+  /** Number of the owner. */
   readonly uid: number;
+  /** Number of the group. */
   readonly gid: number;
 }
 

@@ -8,6 +8,7 @@ import { errnoError, fileSystemError } from "./file_system_error.ts";
 
 /** A held lock. */
 export interface ProcessLock {
+  /** The lock file. */
   readonly path: string;
   /** Gives the lock up; idempotent. The file stays: removing it would let two processes lock two files of one name. */
   release(): void;

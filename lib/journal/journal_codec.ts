@@ -37,6 +37,7 @@ export interface JournalContent<T> {
   readonly schema: number;
   /** Number of the write, from 1. */
   readonly seq: number;
+  /** What is kept. */
   readonly body: T;
 }
 
@@ -44,6 +45,7 @@ export interface JournalContent<T> {
 export interface JournalReader<T> {
   /** The one version of the body that the decoder takes. */
   readonly schema: number;
+  /** Decodes the body. */
   readonly body: Decoder<T>;
   /** Most bytes of the whole file. */
   readonly maxBytes: number;
@@ -54,6 +56,13 @@ export class JournalCorruptError extends FleetError {
   /** The check that failed. */
   readonly check: JournalCheck;
 
+  /**
+   * Makes the error of a failed check.
+   *
+   * @param check The check
+   * @param problem What is wrong, after "Cannot trust the journal"
+   * @param cause The error that says so
+   */
   constructor(check: JournalCheck, problem: string, cause?: unknown) {
     const field = check === "body" && isFleetError(cause) ? cause.field : undefined;
     super(`Cannot trust the journal: ${problem}`, {
