@@ -277,7 +277,8 @@ export interface ParseBounds {
  *
  * @param bytes UTF-8
  * @param bounds Size and nesting
- * @throws {FleetError} `E_DECODE` when a bound is passed, the bytes are not UTF-8, or the text is not JSON
+ * @throws {FleetError} `E_DECODE` when a bound is passed, the bytes are not UTF-8, the text is not JSON, or a name or text
+ * in it has a lone surrogate
  */
 export function parseJson(bytes: Uint8Array, bounds: ParseBounds): unknown {
   const { maxBytes, maxDepth = JSON_DEPTH_MAX } = bounds;
@@ -289,11 +290,22 @@ export function parseJson(bytes: Uint8Array, bounds: ParseBounds): unknown {
     throw decodeError("", "is not UTF-8");
   }
   if (nestingExceeds(source, maxDepth)) throw decodeError("", `is nested deeper than ${maxDepth} levels`);
+  let value: unknown;
   try {
-    return JSON.parse(source);
+    value = JSON.parse(source);
   } catch {
     throw decodeError("", "is not JSON");
   }
+  // The bytes are UTF-8, so that only an escape can bring one in.
+  if (source.includes("\\u") && !isWellFormed(value)) throw decodeError("", "contains a lone surrogate");
+  return value;
+}
+
+/** Whether every name and text can be written in Unicode, and thus have a digest (RFC 8785). */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, entry]) => name.isWellFormed() && isWellFormed(entry));
 }
 
 /** Looks at brackets outside of strings only; a text that is not JSON fails in the parser after it. */

@@ -213,6 +213,14 @@ pure("parseJson() refuses what is not UTF-8 or not JSON", () => {
   }
 });
 
+pure("parseJson() refuses a lone surrogate anywhere: no digest could bind such a document", () => {
+  const bounds = { maxBytes: 100 };
+  for (const source of ['"\\ud800"', '["\\udc00x"]', '{"a":{"b":["\\ud83d"]}}', '{"\\ud800":1}', '"\\ude00\\ud83d"']) {
+    parseRejected(source, bounds, "contains a lone surrogate");
+  }
+  assertEquals(parseJson(bytes('{"\\ud83d\\ude00":["\\u00f6\\\\ud800"]}'), bounds), { "😀": ["ö\\ud800"] });
+});
+
 pure("parseJson() takes the last of duplicate members, and keeps __proto__ as one", () => {
   assertEquals(parseJson(bytes('{"a":1,"a":2}'), { maxBytes: 100 }), { a: 2 });
   const parsed = parseJson(bytes('{"__proto__":{"x":1}}'), { maxBytes: 100 });
