@@ -8,19 +8,24 @@
 /** Keys of one watch. */
 export class ReplayTracker {
   #known = new Set<string>();
-  /** Keys that came since the last `current`. */
-  #seen = new Set<string>();
+  /** Keys that came since the watch began again; undefined when it has not, or all have come. */
+  #seen: Set<string> | undefined;
+
+  /** The watch begins again: everything that is there follows. */
+  restart(): void {
+    this.#seen = new Set();
+  }
 
   /** A value came for a key. */
   put(key: string): void {
     this.#known.add(key);
-    this.#seen.add(key);
+    this.#seen?.add(key);
   }
 
   /** A key was deleted. */
   delete(key: string): void {
     this.#known.delete(key);
-    this.#seen.delete(key);
+    this.#seen?.delete(key);
   }
 
   /**
@@ -29,9 +34,11 @@ export class ReplayTracker {
    * @returns the keys that are known from before and have not come again
    */
   current(): string[] {
-    const vanished = [...this.#known].filter((key) => !this.#seen.has(key));
-    this.#known = this.#seen;
-    this.#seen = new Set();
+    const seen = this.#seen;
+    if (seen === undefined) return [];
+    const vanished = [...this.#known].filter((key) => !seen.has(key));
+    this.#known = seen;
+    this.#seen = undefined;
     return vanished;
   }
 }

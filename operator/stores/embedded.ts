@@ -128,6 +128,10 @@ export class EmbeddedStore implements ResourceStore {
   async *watch<K extends ResourceKind>(kind: K, signal: AbortSignal): AsyncIterable<StoreEvent<K>> {
     const tracker = new ReplayTracker();
     for await (const event of this.#bucket.watch(kindFilter(kind), signal)) {
+      if (event.kind === "restarted") {
+        tracker.restart();
+        continue;
+      }
       if (event.kind === "current") {
         for (const name of tracker.current()) yield { kind: "delete", name };
         yield { kind: "current" };
