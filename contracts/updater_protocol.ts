@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { agentUpgradeAttempt, agentUpgradeStatus, UPGRADE_PHASES } from "./agent_upgrade.ts";
+import { AGENT_UPGRADE_SCHEMA, agentUpgradeAttempt, agentUpgradeStatus, UPGRADE_PHASES } from "./agent_upgrade.ts";
 import {
   type Decoded,
   decodeError,
@@ -82,6 +82,10 @@ export const updaterRequest: Decoder<UpdaterRequest> = (value: unknown, path: st
   }
   if (kind.request === "status") return { request: statusRequest(value, path).request };
   const { request, attempt } = upgradeRequest(value, path);
+  // Members are added without a new schema; a newer one says that an older reader would misread the document.
+  if (attempt.schema > AGENT_UPGRADE_SCHEMA) {
+    throw decodeError("attempt.schema", `is ${attempt.schema}, this updater reads up to ${AGENT_UPGRADE_SCHEMA}`);
+  }
   return { request, attempt, document: (value as { attempt: unknown }).attempt };
 };
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
 import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
+import { AGENT_UPGRADE_SCHEMA } from "./agent_upgrade.ts";
 import { object } from "./codec.ts";
 import { canonicalDigest } from "./digest.ts";
 import {
@@ -72,6 +73,7 @@ pure("request: every problem names its field", () => {
     [{ protocol: 1, request: "upgrade" }, "attempt"],
     [{ protocol: 1, request: "upgrade", attempt: null }, "attempt"],
     [{ protocol: 1, request: "upgrade", attempt: { ...attempt, arch: "arm" } }, "attempt.arch"],
+    [{ protocol: 1, request: "upgrade", attempt: { ...attempt, schema: AGENT_UPGRADE_SCHEMA + 1 } }, "attempt.schema"],
     [{ protocol: 1, request: "upgrade", attempt: { ...attempt, artifact: {} } }, "attempt.artifact.url"],
   ];
   for (const [document, field] of bad) assertRejected(updaterRequest, document, field);

@@ -97,7 +97,7 @@ export const device = {
     },
     quarantined: false,
     desiredRelease: "agent-1.4",
-    desiredReason: "IdentityFailed",
+    desiredReason: "RolledBack",
     failedIdentities: [identity],
     conditions,
     observedGeneration: 1,

@@ -25,7 +25,7 @@ export const attempt = {
 };
 
 /** The same attempt of a newer writer: what is unknown here is ignored, and still bound by the digest. */
-export const newerAttempt = { ...attempt, schema: 2, rollout: { ring: "canary", weight: 0.5 }, note: "größer" };
+export const newerAttempt = { ...attempt, rollout: { ring: "canary", weight: 0.5 }, note: "größer" };
 
 const identityOfAttempt = {
   schema: 1,

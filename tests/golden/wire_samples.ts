@@ -101,7 +101,7 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: agentUpgradeAttempt,
     maxBytes: ATTEMPT_MAX_BYTES,
     document: newerAttempt,
-    decoded: { ...attempt, schema: 2 },
+    decoded: attempt,
   },
   ...([
     ["preparing", statusPreparing],
@@ -140,7 +140,7 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: updaterRequest,
     maxBytes: SOCKET_MESSAGE_MAX_BYTES,
     document: { protocol: 1, request: "upgrade", attempt: newerAttempt },
-    decoded: { request: "upgrade", attempt: { ...attempt, schema: 2 }, document: newerAttempt },
+    decoded: { request: "upgrade", attempt, document: newerAttempt },
   },
   response("idle", { protocol: 1, ok: true, state: idleState }),
   response("complete", { protocol: 1, ok: true, state: { ...idleState, transaction }, outcome }),
