@@ -249,6 +249,10 @@ export const RESOURCE_AVERAGE_BYTES = 8 * KIB;
 export const CONFLICT_RETRIES_MAX = 16;
 /** Work of `fleetctl` that takes longer than this is announced, in ms. */
 export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
+/** An intent that an online device has not taken for this long is worth a look, in ms: it looks at its key at once. */
+export const INTENT_PENDING_WARNING_MS = 2 * MINUTE_MS;
+/** Credentials and certificates are called about to expire this long before they do, in ms: two weeks to act. */
+export const CREDENTIALS_EXPIRY_WARNING_MS = 14 * 24 * 60 * MINUTE_MS;
 /** Longest time that `fleetctl --timeout` takes, in s: an hour. */
 export const COMMAND_TIMEOUT_MAX_S = 3_600;
 /** Bytes of a configuration file. */
