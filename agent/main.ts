@@ -1,0 +1,142 @@
+/**
+ * `fleet-agent`: the agent of one device. See {@link HELP_TEXT} for its command line and exit codes.
+ *
+ * @module
+ */
+import { SOCKET_MESSAGE_MAX_BYTES } from "../contracts/limits.ts";
+import type { BusAuth, BusOptions } from "../lib/bus/bus_options.ts";
+import { connectBusWithin } from "../lib/bus/connect.ts";
+import { ConfigError } from "../lib/config/read_config.ts";
+import { systemClock } from "../lib/deadline.ts";
+import { osFileSystem } from "../lib/durable/os_file_system.ts";
+import { acquireLock } from "../lib/durable/process_lock.ts";
+import { createLogger, type Logger } from "../lib/log.ts";
+import { EXIT_CODES, runProgram } from "../lib/program.ts";
+import { notifierFromEnvironment } from "../lib/systemd/notify.ts";
+import { exchange } from "../lib/unix/exchange.ts";
+import type { AgentPorts } from "./agent_ports.ts";
+import { HELP_TEXT, type Invocation, parseCommandLine } from "./command_line.ts";
+import type { AgentConfig } from "./config.ts";
+import { type DeviceFacts, readDeviceFacts } from "./device_facts.ts";
+import { loadConfig } from "./load_config.ts";
+import { runAgent } from "./run_agent.ts";
+import { selfTest } from "./self_test.ts";
+import type { Connector } from "./startup/connect_nats.ts";
+import { formatReadinessStatus } from "../contracts/readiness.ts";
+import { type UpdaterClient, updaterClient } from "./upgrade/updater_client.ts";
+import { watchdogIntervalMs } from "./watchdog.ts";
+
+function authOf({ nats }: AgentConfig): BusAuth {
+  const { user, passwordFile, tokenFile, credentialsFile } = nats;
+  if (user !== undefined && passwordFile !== undefined) {
+    return { kind: "password", user, password: { file: passwordFile } };
+  }
+  if (tokenFile !== undefined) return { kind: "token", token: { file: tokenFile } };
+  if (credentialsFile !== undefined) return { kind: "credentials", credentials: { file: credentialsFile } };
+  return { kind: "none" };
+}
+
+function busOptions(config: AgentConfig, name: string): BusOptions {
+  const { bounds, deviceId, nats } = config;
+  return {
+    servers: nats.servers,
+    name,
+    auth: authOf(config),
+    deviceId,
+    ...(nats.caFile === undefined ? {} : { tls: { caFile: nats.caFile } }),
+    bounds: {
+      connectTimeoutMs: bounds.natsConnectTimeoutMs,
+      requestTimeoutMs: bounds.natsRequestTimeoutMs,
+      reconnectMinMs: bounds.natsReconnectMinMs,
+      reconnectMaxMs: bounds.natsReconnectMaxMs,
+      pingIntervalMs: bounds.natsPingIntervalMs,
+    },
+  };
+}
+
+function connector(config: AgentConfig, name: string): Connector {
+  return (window) => connectBusWithin(busOptions(config, `${name} ${config.deviceId}`), window);
+}
+
+function updaterOf({ paths }: AgentConfig): UpdaterClient {
+  return updaterClient((document, timeoutMs, signal) =>
+    exchange(paths.updaterSocket, document, { timeoutMs, maxBytes: SOCKET_MESSAGE_MAX_BYTES, signal })
+  );
+}
+
+async function print(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let written = 0; written < bytes.length;) written += await Deno.stdout.write(bytes.subarray(written));
+}
+
+async function runSelfTest(configPath: string, facts: DeviceFacts, signal: AbortSignal): Promise<number> {
+  const report = await selfTest({
+    facts,
+    clock: systemClock,
+    loadConfig: () => loadConfig(configPath),
+    connector: (config) => connector(config, "fleet-agent self-test"),
+    updater: updaterOf,
+  }, signal);
+  await print(`${JSON.stringify(report)}\n`);
+  return report.passed ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+async function run(configPath: string, facts: DeviceFacts, startLog: Logger, signal: AbortSignal): Promise<number> {
+  const notifier = notifierFromEnvironment();
+  let config: AgentConfig;
+  try {
+    await notifier.notify({ status: formatReadinessStatus("config", `reading ${configPath}`) });
+    config = await loadConfig(configPath);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      for (const problem of error.problems) startLog.error("configuration problem", { problem });
+      await notifier.notify({ status: formatReadinessStatus("config", error.message) });
+    }
+    throw error;
+  }
+  const ports: AgentPorts = {
+    clock: systemClock,
+    log: createLogger({ level: config.logLevel, fields: { program: "fleet-agent" } }),
+    notifier,
+    connect: connector(config, "fleet-agent"),
+    client: updaterOf(config),
+    lock: acquireLock,
+    fileSystem: osFileSystem,
+    random: Math.random,
+    watchdogMs: watchdogIntervalMs(
+      { usec: Deno.env.get("WATCHDOG_USEC"), pid: Deno.env.get("WATCHDOG_PID") },
+      Deno.pid,
+    ),
+    restarts: undefined,
+  };
+  await runAgent({ config, facts, ports }, signal);
+  notifier.close();
+  return EXIT_CODES.ok;
+}
+
+async function main(invocation: Invocation, startLog: Logger, signal: AbortSignal): Promise<number> {
+  if (invocation.kind === "help") {
+    await print(HELP_TEXT);
+    return EXIT_CODES.ok;
+  }
+  const facts = await readDeviceFacts();
+  if (invocation.kind === "version") {
+    await print(`fleet-agent ${facts.version} (${facts.arch}, ${facts.form})\n`);
+    return EXIT_CODES.ok;
+  }
+  const { configPath } = invocation;
+  return invocation.kind === "self-test"
+    ? await runSelfTest(configPath, facts, signal)
+    : await run(configPath, facts, startLog, signal);
+}
+
+if (import.meta.main) {
+  const log = createLogger({ fields: { program: "fleet-agent" } });
+  const asksForCommand = Deno.args.some((word) => ["--help", "--version", "--self-test"].includes(word));
+  await runProgram({
+    name: "fleet-agent",
+    // A command speaks to a person; the daemon to its log.
+    ...(asksForCommand ? {} : { logger: log }),
+    main: (signal) => main(parseCommandLine(Deno.args), log, signal),
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * Everything that an agent with a connection is made of, wired together.
+ *
+ * @module
+ */
+import { agentUpgradeStatus } from "../contracts/agent_upgrade.ts";
+import { deviceKey } from "../contracts/buckets.ts";
+import { STATUS_MAX_BYTES } from "../contracts/limits.ts";
+import type { Bus, BusStatus } from "../lib/bus/port.ts";
+import type { AgentPorts } from "./agent_ports.ts";
+import { Blockers } from "./blockers.ts";
+import type { AgentConfig } from "./config.ts";
+import type { LastDrain } from "./core/last_drain.ts";
+import { credentialsExpireAt } from "./credential_expiry.ts";
+import { DesiredStateFollower } from "./desired_state_follower.ts";
+import type { DeviceFacts } from "./device_facts.ts";
+import { DeviceInfoPublisher } from "./device_info.ts";
+import { HeartbeatLoop } from "./heartbeat.ts";
+import { LoopProgress } from "./loop_progress.ts";
+import { MutationGate } from "./mutation_gate.ts";
+import { OwnDocument } from "./own_document.ts";
+import type { AgentBuckets } from "./startup/open_buckets.ts";
+import type { ReadinessReporter } from "./startup/readiness_reporter.ts";
+import { IntentWatch } from "./upgrade/intent_watch.ts";
+import { StatusMirror } from "./upgrade/status_mirror.ts";
+import { UpdaterWatch } from "./upgrade/updater_watch.ts";
+import { UpgradeLoop } from "./upgrade/upgrade_loop.ts";
+import { freeBytes, gatherVitals } from "./vitals.ts";
+
+/** What a session is made from. */
+export interface SessionOptions {
+  readonly config: AgentConfig;
+  readonly facts: DeviceFacts;
+  readonly ports: AgentPorts;
+  readonly bus: Bus;
+  readonly buckets: AgentBuckets;
+  readonly reporter: ReadinessReporter;
+  readonly lastDrain: LastDrain | null;
+}
+
+/** An agent with a connection. */
+export class Session {
+  readonly bus: Bus;
+  readonly gate = new MutationGate();
+  readonly progress: LoopProgress;
+  readonly blockers: Blockers;
+  readonly status: OwnDocument<ReturnType<typeof agentUpgradeStatus>>;
+  readonly deviceInfo: DeviceInfoPublisher;
+  readonly desired: DesiredStateFollower;
+  readonly updater: UpdaterWatch;
+  readonly mirror: StatusMirror;
+  readonly intents: IntentWatch;
+  readonly upgrades: UpgradeLoop;
+  readonly heartbeats: HeartbeatLoop;
+  readonly #options: SessionOptions;
+
+  constructor(options: SessionOptions) {
+    const { bus, buckets, config, facts, lastDrain, ports } = options;
+    const { bounds, deviceId } = config;
+    const { client, clock, log } = ports;
+    this.#options = options;
+    this.bus = bus;
+    this.progress = new LoopProgress(clock, bounds.loopStallMs);
+    this.blockers = new Blockers(() => this.heartbeats.poke());
+    const blockers = this.blockers;
+    this.status = new OwnDocument({
+      bucket: buckets.upgradeStatus,
+      key: deviceKey(deviceId),
+      decoder: agentUpgradeStatus,
+      maxBytes: STATUS_MAX_BYTES,
+      rereadMs: bounds.statusRereadMs,
+      clock,
+    });
+    const rereadMs = bounds.statusRereadMs;
+    this.deviceInfo = new DeviceInfoPublisher({ deviceId, facts, bucket: buckets.deviceInfo, clock, rereadMs });
+    this.desired = new DesiredStateFollower({
+      deviceId,
+      bucket: buckets.desiredState,
+      blockers,
+      clock,
+      log,
+      turned: () => this.progress.turned("desired-state"),
+    });
+    this.updater = new UpdaterWatch({ client, clock, log, blockers, awayAfterMs: bounds.updaterAwayAfterMs });
+    this.mirror = new StatusMirror({ deviceId, status: this.status, lastDrain, blockers, log });
+    const onChange = () => this.upgrades.poke();
+    this.intents = new IntentWatch({ deviceId, bucket: buckets.upgradeIntent, clock, log, onChange });
+    this.upgrades = this.#upgradeLoop();
+    this.heartbeats = this.#heartbeatLoop();
+  }
+
+  /** Publishes the device info as it should be now. @throws `E_BUS_*` */
+  async publishInfo(): Promise<void> {
+    const { reporter } = this.#options;
+    const { step, blocked } = reporter.state;
+    const updater = this.updater.summary;
+    await this.deviceInfo.publish({
+      step,
+      blocked: blocked ?? this.blockers.text(),
+      ...(updater === undefined ? {} : { updater }),
+    });
+  }
+
+  /** The connection has changed: what was believed about the broker is looked at again. */
+  onBusStatus(status: BusStatus): void {
+    const { log, notifier } = this.#options.ports;
+    const message = "message" in status ? status.message : undefined;
+    const level = status.kind === "connected" ? "info" : "warn";
+    if (status.kind !== "reconnecting") log.state("nats", `NATS: ${status.kind}`, { error: message }, level);
+    if (status.kind === "connected") {
+      this.status.forget();
+      this.deviceInfo.forget();
+      this.heartbeats.poke();
+      this.upgrades.poke();
+    }
+    if (!this.gate.isOpen) return;
+    if (status.kind === "connected") void notifier.notify({ status: "connected to NATS" });
+    if (status.kind === "disconnected") void notifier.notify({ status: "NATS is away, workloads go on" });
+  }
+
+  #announced = "";
+
+  /** Tells NATS soon when what a person would look for has changed. */
+  #announce(): void {
+    const text = JSON.stringify([this.upgrades.deferred, this.updater.summary]);
+    if (text === this.#announced) return;
+    this.#announced = text;
+    this.heartbeats.poke();
+  }
+
+  #upgradeLoop(): UpgradeLoop {
+    const { bus, config, facts, ports } = this.#options;
+    const { bounds, deviceId, paths } = config;
+    const { client, clock, log } = ports;
+    return new UpgradeLoop({
+      deviceId,
+      facts,
+      bounds,
+      bus,
+      client,
+      updater: this.updater,
+      intents: this.intents,
+      mirror: this.mirror,
+      status: this.status,
+      freeBytes: () => freeBytes(paths.binariesDirectory),
+      clock,
+      log,
+      onChange: () => this.#announce(),
+      turned: () => this.progress.turned("upgrade"),
+    });
+  }
+
+  #heartbeatLoop(): HeartbeatLoop {
+    const { bus, buckets, config, facts, ports } = this.#options;
+    const { bounds, deviceId, paths, root } = config;
+    return new HeartbeatLoop({
+      deviceId,
+      facts,
+      bus,
+      bucket: buckets.deviceHeartbeat,
+      clock: ports.clock,
+      log: ports.log,
+      intervalMs: bounds.heartbeatIntervalMs,
+      random: ports.random,
+      vitals: async () =>
+        await gatherVitals({
+          root,
+          paths,
+          clockSkewMs: await bus.clockSkewMs(),
+          restarts: ports.restarts,
+          credentialsExpireAt: await credentialsExpireAt(config),
+        }),
+      deferred: () => this.upgrades.deferred,
+      blocked: () => this.#options.reporter.state.blocked ?? this.blockers.text(),
+      publishInfo: () => this.publishInfo(),
+      turned: () => this.progress.turned("heartbeat"),
+    });
+  }
+}
