@@ -57,7 +57,7 @@ export async function renameDurably(fs: FileSystem, from: string, to: string): P
   await fs.rename(from, to);
   const source = splitPath(from).directory;
   const destination = splitPath(to).directory;
-  // The new name first: between the two syncs a crash may then leave both names, never none.
+  // The new name first: the loss of the old one must not become durable before it.
   await syncDirectory(fs, destination);
   if (source !== destination) await syncDirectory(fs, source);
 }

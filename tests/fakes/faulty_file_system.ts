@@ -10,10 +10,18 @@ import type { EntryInfo, FileSystem, WritableFile } from "../../lib/durable/file
 import { errnoError } from "../../lib/durable/file_system_error.ts";
 import { type FileOperation, type OperationName, SimulatedCrash } from "./file_operation.ts";
 
+/** An operation fails and changes nothing; so does every later one when `times` is `always`. */
+export interface ErrnoFault {
+  readonly at: number;
+  readonly errno: "ENOSPC" | "EIO" | "EDQUOT" | "EROFS";
+  readonly times: "once" | "always";
+}
+
 /** What happens at the n-th operation. */
 export type FileFault =
-  /** It fails, and so does every later one when `times` is `always`. It changes nothing. */
-  | { readonly at: number; readonly errno: "ENOSPC" | "EIO" | "EDQUOT" | "EROFS"; readonly times: "once" | "always" }
+  | ErrnoFault
+  /** A sync reports success and does nothing: a program that has forgotten the call. */
+  | { readonly at: number; readonly skip: true }
   /** The program stops before or after it. */
   | { readonly at: number; readonly crash: "before" | "after" };
 
@@ -23,6 +31,7 @@ export class FaultyFileSystem implements FileSystem {
   readonly #fault: FileFault | null;
   readonly #applies: (operation: FileOperation) => boolean;
   readonly #log: FileOperation[] = [];
+  #counted = 0;
   #injected = 0;
   #crashed = false;
 
@@ -42,7 +51,7 @@ export class FaultyFileSystem implements FileSystem {
     return this.#log;
   }
 
-  /** How many operations were made to fail. */
+  /** How many operations were made to fail or were left out. */
   get injected(): number {
     return this.#injected;
   }
@@ -88,7 +97,7 @@ export class FaultyFileSystem implements FileSystem {
   }
 
   syncDirectory(path: string): Promise<void> {
-    return this.#change("syncDirectory", path, () => this.#inner.syncDirectory(path));
+    return this.#change("syncDirectory", path, () => this.#inner.syncDirectory(path), () => {});
   }
 
   makeDirectory(path: string, mode: number): Promise<void> {
@@ -115,7 +124,7 @@ export class FaultyFileSystem implements FileSystem {
     return {
       write: (bytes) => this.#change("write", path, () => file.write(bytes)),
       truncate: (sizeBytes) => this.#change("truncate", path, () => file.truncate(sizeBytes)),
-      sync: () => this.#change("sync", path, () => file.sync()),
+      sync: () => this.#change("sync", path, () => file.sync(), () => {}),
       // Never stopped: the system closes the files of a dead process, and an open one would leak into the next test.
       close: () => file.close(),
     };
@@ -127,23 +136,29 @@ export class FaultyFileSystem implements FileSystem {
     return await call();
   }
 
-  #change<T>(name: OperationName, path: string, call: () => Promise<T>): Promise<T> {
+  #change<T>(name: OperationName, path: string, call: () => Promise<T>, skip?: () => T): Promise<T> {
     return this.#alive(async () => {
-      const counted = this.#log.filter(this.#applies).length;
-      const operation: FileOperation = { index: counted + 1, name, path };
-      this.#log.push(operation);
       const fault = this.#fault;
-      if (fault === null || !this.#applies(operation)) return await call();
-      if ("errno" in fault) {
-        const hit = fault.times === "once" ? operation.index === fault.at : operation.index >= fault.at;
-        if (!hit) return await call();
+      const operation: FileOperation = { index: this.#counted + 1, name, path };
+      this.#log.push(operation);
+      if (!this.#applies(operation)) return await call();
+      this.#counted++;
+      const hit = operation.index === fault?.at;
+      if (fault === null) return await call();
+      if ("errno" in fault && (hit || fault.times === "always" && operation.index > fault.at)) {
         this.#injected++;
         throw errnoError(fault.errno, `${name} ${path} (injected)`);
       }
-      if (operation.index !== fault.at) return await call();
-      if (fault.crash === "before") this.#stop("before", operation);
-      await call();
-      this.#stop("after", operation);
+      if (!hit) return await call();
+      if ("skip" in fault) {
+        if (skip === undefined) throw new Error(`${name} cannot be left out`);
+        this.#injected++;
+        return skip();
+      }
+      if ("crash" in fault && fault.crash === "before") this.#stop("before", operation);
+      const result = await call();
+      if ("crash" in fault) this.#stop("after", operation);
+      return result;
     });
   }
 
