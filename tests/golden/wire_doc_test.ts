@@ -1,0 +1,144 @@
+/**
+ * `docs/wire.md` is what people write clients from, so it must not drift from the decoders: every member, whether it is
+ * required, every code, and every sample that it shows is compared with the program.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import { agentReleaseSpec, agentReleaseStatus } from "../../contracts/agent_release.ts";
+import { agentUpgradeAttempt, agentUpgradeStatus, UPGRADE_PHASES } from "../../contracts/agent_upgrade.ts";
+import { BUCKET_SPECS } from "../../contracts/buckets.ts";
+import { type Decoder, isOptional, structureOf } from "../../contracts/codec.ts";
+import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
+import { deviceInfo, heartbeat } from "../../contracts/device.ts";
+import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
+import { BUCKET_HEADERS_MAX_BYTES } from "../../contracts/limits.ts";
+import { READINESS_STEPS } from "../../contracts/readiness.ts";
+import { condition, storedMetadata } from "../../contracts/resource.ts";
+import { selfTestReport } from "../../contracts/self_test_report.ts";
+import {
+  attemptOutcome,
+  DURABLE_PHASES,
+  UPDATER_ERROR_CODES,
+  updaterRefusal,
+  updaterState,
+} from "../../contracts/updater_protocol.ts";
+
+const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
+  agentReleaseSpec,
+  agentReleaseStatus,
+  agentUpgradeAttempt,
+  agentUpgradeStatus,
+  attemptOutcome,
+  condition,
+  desiredEntry,
+  desiredGeneration,
+  deviceInfo,
+  deviceSpec,
+  deviceStatus,
+  heartbeat,
+  selfTestReport,
+  storedMetadata,
+  updaterRefusal,
+  updaterState,
+};
+
+/** Decoders that are made by hand: they have no structure to compare with. */
+const WITHOUT_STRUCTURE = ["updaterRequest", "updaterResponse"];
+
+/** Members whose own members have a table of their own. */
+const ELSEWHERE = new Set(["transaction.status", "conditions"]);
+
+const page = await Deno.readTextFile(new URL("../../docs/wire.md", import.meta.url));
+
+/** Rows of the table that follows a marker, as cells. */
+function tableAfter(marker: string): string[][] {
+  const start = page.indexOf(marker);
+  assert(start >= 0, `docs/wire.md lacks ${marker}`);
+  const lines = page.slice(start + marker.length).split("\n").slice(1);
+  const end = lines.findIndex((line) => !line.startsWith("|"));
+  return lines.slice(2, end).map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim()));
+}
+
+function codesIn(cell: string | undefined): string[] {
+  return [...(cell ?? "").matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code ?? []);
+}
+
+/** Required members, and those that may be absent, by path; `[]` stands for any item. */
+type Members = Map<string, boolean>;
+
+function documentedMembers(name: string): Members {
+  const members: Members = new Map();
+  for (const [names, , required] of tableAfter(`<!-- document: ${name} -->`)) {
+    for (const path of codesIn(names)) {
+      assert(!members.has(path), `${name}: ${path} stands twice`);
+      members.set(path, required === "req");
+    }
+  }
+  return members;
+}
+
+/** Members of a decoder; a required object whose members are listed needs no row of its own. */
+function decodedMembers(decoder: Decoder<unknown>, documented: Members, path = ""): Members {
+  const structure = structureOf(decoder);
+  if (structure?.kind === "list") return decodedMembers(structure.item, documented, `${path}[]`);
+  if (structure?.kind !== "object") return new Map();
+  const members: Members = new Map();
+  for (const [name, member] of Object.entries(structure.members)) {
+    const at = path === "" ? name : `${path}.${name}`;
+    const inner = ELSEWHERE.has(at) ? new Map<string, boolean>() : decodedMembers(member, documented, at);
+    const rowNeeded = isOptional(member) || inner.size === 0 || documented.has(at);
+    if (rowNeeded) members.set(at, !isOptional(member));
+    for (const [innerPath, required] of inner) members.set(innerPath, required);
+  }
+  return members;
+}
+
+for (const [name, decoder] of Object.entries(DOCUMENTS)) {
+  Deno.test(`docs/wire.md has every member of ${name}, and whether it is required`, () => {
+    const documented = documentedMembers(name);
+    const decoded = decodedMembers(decoder, documented);
+    const sorted = (members: Members) =>
+      [...members].map(([path, required]) => `${path}${required ? " req" : ""}`).sort();
+    assertEquals(sorted(documented), sorted(decoded));
+  });
+}
+
+Deno.test("docs/wire.md has no table of a document that is not compared", () => {
+  const marked = [...page.matchAll(/<!-- document: (\w+) -->/g)].flatMap(([, name]) => name ?? []);
+  assertEquals(marked.sort(), [...Object.keys(DOCUMENTS), ...WITHOUT_STRUCTURE].sort());
+});
+
+Deno.test("docs/wire.md shows the golden samples as they are", async () => {
+  const shown = [...page.matchAll(/<!-- sample: (\w+\.json) -->\n```json\n([\s\S]*?)```/g)];
+  assertEquals(shown.length, 4);
+  for (const [, file = "", body] of shown) {
+    assertEquals(body, await Deno.readTextFile(new URL(`./wire/${file}`, import.meta.url)), file);
+  }
+});
+
+Deno.test("docs/wire.md explains every code, phase and step, in the program's order", () => {
+  const firstColumn = (header: string) => tableAfter(header).flatMap(([cell]) => codesIn(cell));
+  assertEquals(firstColumn("<!-- table: codes -->"), [...UPDATER_ERROR_CODES]);
+  assertEquals(firstColumn("<!-- table: phases -->"), [...UPGRADE_PHASES]);
+  const steps = /Steps, in order: ([\s\S]*?)\. The same word/.exec(page)?.[1];
+  assertEquals(codesIn(steps), [...READINESS_STEPS]);
+  const durable = tableAfter("<!-- document: updaterState -->").find(([cell]) => cell === "`transaction.phase`");
+  assertEquals(codesIn(durable?.[3]), [...DURABLE_PHASES]);
+});
+
+Deno.test("docs/wire.md has every bucket with its bound", () => {
+  const rows = tableAfter("<!-- table: buckets -->");
+  const documented = new Map(rows.map(([bucket, , , , storage, bytes]) => [codesIn(bucket)[0], [storage, bytes]]));
+  assertEquals([...documented.keys()].sort(), BUCKET_SPECS.map(({ name }) => name).sort());
+  for (const { name, storage, maxValueBytes } of BUCKET_SPECS) {
+    const bytes = (maxValueBytes - BUCKET_HEADERS_MAX_BYTES).toLocaleString("en-US");
+    assertEquals(documented.get(name), [storage, bytes], name);
+  }
+});
+
+Deno.test("docs/wire.md links to files that exist", async () => {
+  for (const [, target = ""] of page.matchAll(/\]\((\.\.?\/[^)#]+)\)/g)) {
+    await Deno.stat(new URL(target, new URL("../../docs/", import.meta.url)));
+  }
+});
