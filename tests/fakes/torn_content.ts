@@ -22,6 +22,7 @@ function joined(first: Uint8Array, second: Uint8Array, at: number): Uint8Array {
 }
 
 function same(a: Uint8Array, b: Uint8Array): boolean {
+  if (a === b) return true;
   if (a.byteLength !== b.byteLength) return false;
   for (let index = 0; index < a.byteLength; index++) if (a[index] !== b[index]) return false;
   return true;
