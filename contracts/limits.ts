@@ -30,8 +30,6 @@ export const FETCH_RESUME_MIN_MS = 500;
 export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
 /** Silence after which a connection counts as broken, in ms, when the transfer can be taken up again. */
 export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
-/** Bytes of a file with authorities: the bundle of all public ones has a quarter of it. */
-export const CA_FILE_MAX_BYTES = MIB;
 /** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
 export const DIGEST_CHUNK_BYTES = MIB;
 
@@ -108,6 +106,18 @@ export const SERVICE_START_TIMEOUT_MS = 4 * MINUTE_MS;
 export const UPDATER_START_BOUND_MS = 4 * MINUTE_MS + 15 * SECOND_MS;
 /** Pause before a service that ended is started again (RestartSec), in ms. */
 export const SERVICE_RESTART_DELAY_MS = 3 * SECOND_MS;
+/** Bytes of the agent's output under the process adapter before its older part is dropped. */
+export const AGENT_OUTPUT_MAX_BYTES = 4 * MIB;
+/** Bytes of it that are kept then. */
+export const AGENT_OUTPUT_KEPT_BYTES = 64 * KIB;
+/** Pause between two looks at its size, in ms. */
+export const AGENT_OUTPUT_CHECK_MS = SECOND_MS;
+/** Bytes at its end in which the last lines are looked for: enough for 20 of them in any script. */
+export const OUTPUT_TAIL_BYTES = 32 * KIB;
+/** Pause between two looks whether an adopted agent, which is no child of this updater, still lives, in ms. */
+export const ADOPTED_POLL_MS = 250;
+/** Bytes of the process adapter's record of the agent's process. */
+export const PROCESS_RECORD_MAX_BYTES = 4 * KIB;
 /** First pause before a rollback that met an environment fault is repeated, in ms. */
 export const ROLLBACK_RETRY_MIN_MS = 5 * SECOND_MS;
 /** Longest pause before a rollback that met an environment fault is repeated, in ms. */
@@ -253,6 +263,8 @@ export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
 export const INTENT_PENDING_WARNING_MS = 2 * MINUTE_MS;
 /** Credentials and certificates are called about to expire this long before they do, in ms: two weeks to act. */
 export const CREDENTIALS_EXPIRY_WARNING_MS = 14 * 24 * 60 * MINUTE_MS;
+/** Stored documents that cannot be read of which `fleetctl` names each; more of them have one cause. */
+export const FLEETCTL_PROBLEMS_MAX = 20;
 /** Longest time that `fleetctl --timeout` takes, in s: an hour. */
 export const COMMAND_TIMEOUT_MAX_S = 3_600;
 /** Bytes of a configuration file. */
@@ -365,6 +377,8 @@ export const DEVICE_INFO_SETTLE_MS = MINUTE_MS;
  * caught up with instead of written over.
  */
 export const FOREIGN_WRITE_SETTLE_MS = 2 * SECOND_MS;
+/** Pause after a lost compare-and-set, in ms: the winner's write comes by the watch within it. */
+export const LOST_RACE_PAUSE_MS = 200;
 /** Reconciliations of one kind at a time: enough to hide the round trips of writes, few enough to stay fair. */
 export const RECONCILE_CONCURRENCY = 32;
 /** Time that reconciliation may keep the event loop before it lets messages in, in ms. */

@@ -9,7 +9,7 @@
 import { isFleetError } from "../../contracts/errors.ts";
 import {
   ARTIFACT_MAX_BYTES,
-  CA_FILE_MAX_BYTES,
+  CA_BUNDLE_MAX_BYTES,
   FETCH_RESUME_MAX_MS,
   FETCH_RESUME_MIN_MS,
   FETCH_RESUMES_MAX,
@@ -51,7 +51,7 @@ async function readAuthorities(place: FetchPlace, caFile: string | undefined): P
     fetchError(place, "E_FETCH_CA_FILE", `the CA file ${caFile} ${problem}`, "environment", cause);
   let bytes: Uint8Array | null;
   try {
-    bytes = await osFileSystem.readFile(caFile, CA_FILE_MAX_BYTES);
+    bytes = await osFileSystem.readFile(caFile, CA_BUNDLE_MAX_BYTES);
   } catch (error) {
     throw unusable("cannot be read", error);
   }
