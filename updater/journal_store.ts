@@ -12,7 +12,8 @@ import { FleetError, isFleetError } from "../contracts/errors.ts";
 import { JOURNAL_MAX_BYTES, JOURNAL_RESERVE_SLOTS } from "../contracts/limits.ts";
 import type { ManagedPaths } from "../contracts/managed_paths.ts";
 import type { FileSystem } from "../lib/durable/file_system.ts";
-import { syncFile } from "../lib/durable/fsync.ts";
+import { syncDirectory, syncFile } from "../lib/durable/fsync.ts";
+import { makeDirectoryDurably } from "../lib/durable/make_directory.ts";
 import { renameDurably, replaceFile } from "../lib/durable/replace_file.ts";
 import { removeStaleTemps } from "../lib/durable/temp_name.ts";
 import { decodeJournal, encodeJournal } from "../lib/journal/journal_codec.ts";
@@ -47,12 +48,14 @@ export class JournalStore {
    * @throws {FleetError} `E_JOURNAL_CORRUPT` when there is a journal that cannot be trusted; nothing is changed then
    */
   static async open(fs: FileSystem, paths: ManagedPaths): Promise<{ store: JournalStore; record: UpdaterRecord }> {
-    await fs.makeDirectory(paths.stateDirectory, DIRECTORY_MODE);
-    await fs.makeDirectory(paths.reserveDirectory, DIRECTORY_MODE);
+    await makeDirectoryDurably(fs, paths.stateDirectory, DIRECTORY_MODE);
+    await makeDirectoryDurably(fs, paths.reserveDirectory, DIRECTORY_MODE);
     const bytes = await readJournal(fs, paths.journal);
     const found = bytes === null
       ? { seq: 0, body: EMPTY_RECORD }
       : decodeJournal(bytes, { schema: RECORD_SCHEMA, body: recordDecoder(paths), maxBytes: JOURNAL_MAX_BYTES });
+    // An updater that was killed right after a rename left a name in memory only: what is acted upon must be durable.
+    if (bytes !== null) await syncDirectory(fs, paths.stateDirectory);
     const store = new JournalStore(fs, paths, found.seq);
     await removeStaleTemps(fs, paths.stateDirectory);
     await removeStaleTemps(fs, paths.reserveDirectory);

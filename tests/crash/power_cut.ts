@@ -7,7 +7,7 @@ import { assertEquals } from "@std/assert";
 import { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import { countingGate, killingGate } from "./killing_gate.ts";
 import { assertLegalEnd } from "./legal_end.ts";
-import { live, runningAgent, type Scenario, setUpDisk } from "./simulated_device.ts";
+import { type LifeOptions, live, runningAgent, type Scenario, setUpDisk } from "./simulated_device.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import type { AgentProcess } from "./simulated_service.ts";
 
@@ -16,8 +16,10 @@ export interface CutLife {
   readonly scenario: Scenario;
   readonly disk: MemoryFileSystem;
   readonly process: AgentProcess;
-  /** Whether it is a recovery after an earlier cut, or the upgrade itself. */
-  readonly recovery: boolean;
+  /** Whether the attempt is sent in it. */
+  readonly send: boolean;
+  /** Whether the machine has just booted. */
+  readonly boot: boolean;
   /** What the updater sees of the disk; a test breaks a promise of it. Default the disk */
   readonly view?: (disk: MemoryFileSystem) => FileSystem;
 }
@@ -31,7 +33,7 @@ export async function upgradeLife(scenario: Scenario): Promise<CutLife> {
   const disk = new MemoryFileSystem();
   await setUpDisk(disk, scenario);
   disk.syncAll();
-  return { scenario, disk, process: runningAgent(scenario), recovery: false };
+  return { scenario, disk, process: runningAgent(scenario), send: true, boot: false };
 }
 
 /**
@@ -42,12 +44,27 @@ export async function upgradeLife(scenario: Scenario): Promise<CutLife> {
  */
 export function recoveryLife(life: CutLife, disk: MemoryFileSystem): CutLife {
   const { outageStarts = 0, refusedStops = 0 } = life.scenario;
-  return { ...life, disk, process: { running: null, starts: new Map(), outageStarts, refusedStops }, recovery: true };
+  const process = { running: null, starts: new Map(), outageStarts, refusedStops };
+  return { ...life, disk, process, send: false, boot: true };
 }
 
-function optionsOf({ scenario, process, recovery, view }: CutLife, copy: MemoryFileSystem): Parameters<typeof live>[0] {
+/**
+ * A device whose updater was killed: the rest of the machine lives on, with everything that its kernel has not written.
+ *
+ * @param life The life
+ * @param point Where it is killed
+ */
+export async function killedLife(life: CutLife, point: number): Promise<CutLife> {
+  const options = optionsOf(life, life.disk.clone());
+  const { gate, killed } = killingGate(point);
+  assertEquals((await live({ ...options, gate }, killed)).kind, "killed");
+  return { ...life, disk: options.copy, process: options.process, send: false, boot: false };
+}
+
+function optionsOf(life: CutLife, copy: MemoryFileSystem): LifeOptions & { readonly copy: MemoryFileSystem } {
+  const { scenario, process, send, boot, view } = life;
   const own: AgentProcess = { ...process, starts: new Map(process.starts) };
-  return { disk: view?.(copy) ?? copy, process: own, scenario, send: !recovery, boot: recovery };
+  return { disk: view?.(copy) ?? copy, process: own, scenario, send, boot, copy };
 }
 
 /**

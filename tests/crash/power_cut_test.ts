@@ -4,7 +4,15 @@ import { errorText } from "../../contracts/errors.ts";
 import type { FileSystem, WritableFile } from "../../lib/durable/file_system.ts";
 import type { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import { freshSeed, seededRandom } from "../fakes/seeded_random.ts";
-import { assertRecovers, countPoints, cutAt, type CutLife, recoveryLife, upgradeLife } from "./power_cut.ts";
+import {
+  assertRecovers,
+  countPoints,
+  cutAt,
+  type CutLife,
+  killedLife,
+  recoveryLife,
+  upgradeLife,
+} from "./power_cut.ts";
 import { SCENARIOS } from "./scenarios.ts";
 import type { Scenario } from "./simulated_device.ts";
 
@@ -39,7 +47,7 @@ Deno.test("a power cut at any point of an upgrade or rollback: every state of th
   assert(statesOfOneCut > 1_000);
 });
 
-Deno.test("a second power cut at any point of the recovery: a seeded sample of the states is recovered from", async () => {
+Deno.test("a power cut at any point of the recovery from a kill or a cut: a seeded sample of the states is recovered from", async () => {
   const seed = Number(Deno.env.get("POWER_CUT_SEED") ?? freshSeed());
   report(`power cut: seed ${seed}`);
   const random = seededRandom(seed);
@@ -47,22 +55,18 @@ Deno.test("a second power cut at any point of the recovery: a seeded sample of t
   let states = 0;
   while (states < wanted) {
     const scenario = pick(SCENARIOS, random);
-    const first = await upgradeLife(scenario);
-    const left = pick([...(await randomCut(first, random)).crashStates({ limit: STATES_PER_CUT_MAX })], random);
-    const recovery = recoveryLife(first, left);
+    const recovery = await interrupted(await upgradeLife(scenario), random);
     const points = await countPoints(recovery);
     for (let point = 0; point < points; point++) {
       let index = 0;
       for (const disk of (await cutAt(recovery, point)).crashStates({ limit: STATES_PER_CUT_MAX })) {
-        await assertRecovers(
-          `${scenario.name}, seed ${seed}, cut again at ${point}, state ${index++}`,
-          recoveryLife(first, disk),
-        );
+        const what = `${scenario.name}, seed ${seed}, cut again at ${point}, state ${index++}`;
+        await assertRecovers(what, recoveryLife(recovery, disk));
         states++;
       }
     }
   }
-  report(`power cut: ${states} disk states after two cuts, all of them recovered from`);
+  report(`power cut: ${states} disk states after a kill or cut and a cut, all of them recovered from`);
 });
 
 function pick<T>(items: readonly T[], random: () => number): T {
@@ -71,8 +75,11 @@ function pick<T>(items: readonly T[], random: () => number): T {
   return item;
 }
 
-async function randomCut(life: CutLife, random: () => number): Promise<MemoryFileSystem> {
-  return await cutAt(life, Math.floor(random() * await countPoints(life)));
+/** An upgrade that met a power cut, or whose updater was killed while the kernel kept what it had not written. */
+async function interrupted(life: CutLife, random: () => number): Promise<CutLife> {
+  const point = Math.floor(random() * await countPoints(life));
+  if (random() < 0.5) return await killedLife(life, point);
+  return recoveryLife(life, pick([...(await cutAt(life, point)).crashStates({ limit: STATES_PER_CUT_MAX })], random));
 }
 
 /** A disk that forgets one kind of sync: what a missing line in the durable replace would do. */
