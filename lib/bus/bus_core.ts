@@ -5,6 +5,8 @@
  */
 import type { Msg, MsgHdrs, NatsConnectionImpl, Status } from "@nats-io/nats-core/internal";
 import { errorText } from "../../contracts/errors.ts";
+import { DEVICE_API_PREFIX } from "../../contracts/subjects.ts";
+import { findApiPrefix } from "./api_prefix.ts";
 import { type ApiError, apiError, busError, isLoginRefusal, requestError } from "./bus_error.ts";
 import type { ResolvedBusOptions } from "./bus_options.ts";
 import type { BusStatus } from "./port.ts";
@@ -26,6 +28,7 @@ export class BusCore {
   readonly connection: NatsConnectionImpl;
   readonly #lifetime: AbortController;
   readonly #listeners = new Set<(status: BusStatus) => void>();
+  #apiPrefix: string | null = null;
 
   /**
    * @param connection A connection that is open
@@ -64,6 +67,16 @@ export class BusCore {
       if (known !== null && !this.closing.aborted) this.emit(known);
     }
     if (!this.closing.aborted) this.emit({ kind: "error", message: "The connection to NATS was given up" });
+  }
+
+  /**
+   * The prefix of the JetStream API for this program.
+   *
+   * @throws {FleetError} as {@link request}
+   */
+  async apiPrefix(): Promise<string> {
+    this.#apiPrefix ??= await findApiPrefix(this.options.deviceId, (request) => this.request(request));
+    return this.#apiPrefix ?? DEVICE_API_PREFIX;
   }
 
   /** @throws {FleetError} `E_BUS_CLOSED`, `E_BUS_UNREACHABLE` */

@@ -15,7 +15,7 @@ import {
   SNAPSHOT_STALL_TIMEOUT_MS,
   WATCH_HEARTBEAT_MS,
 } from "../../contracts/limits.ts";
-import { inboxPrefix } from "../../contracts/subjects.ts";
+import { consumerNamePrefix, deliveryPrefix, inboxPrefix } from "../../contracts/subjects.ts";
 
 /** A secret: a file, read again for each connection so that it can be replaced in place, or its value. */
 export type Secret = { readonly file: string } | { readonly value: string };
@@ -48,8 +48,9 @@ export interface BusOptions {
   readonly name: string;
   readonly auth: BusAuth;
   /**
-   * The device as which the program connects: inbox, consumer names and reads are then those that
-   * `devicePermissions` grants. Absent for a program that may use all buckets.
+   * The device as which the program connects: inbox, consumer names and requests are then those that
+   * `devicePermissions` grants, in the account of the devices or, for development, in the one of the buckets. Absent
+   * for a program that may use all buckets.
    */
   readonly deviceId?: string;
   readonly tls?: {
@@ -81,14 +82,18 @@ export interface ResolvedBusOptions {
   readonly auth: BusAuth;
   readonly deviceId: string | undefined;
   readonly inboxPrefix: string;
+  /** Prefix of the subjects that consumers deliver to. */
+  readonly deliveryPrefix: string;
+  readonly consumerNamePrefix: string;
   readonly caFile: string | undefined;
   readonly tlsRequired: boolean;
   readonly bounds: BusBounds;
   readonly random: () => number;
 }
 
-/** Inboxes of programs that are not devices; no device may listen below it. */
+/** Inboxes and consumers of programs that are not devices; no device may listen below it. */
 const PROGRAM_INBOX_PREFIX = "_INBOX_fleet";
+const PROGRAM_CONSUMER_PREFIX = "fleet_";
 
 const SERVER_URL_REGEXP = /^(?:nats|tls):\/\/(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?\/?$/;
 
@@ -115,6 +120,8 @@ export function resolveBusOptions(options: BusOptions): ResolvedBusOptions {
     auth,
     deviceId,
     inboxPrefix: deviceId === undefined ? PROGRAM_INBOX_PREFIX : inboxPrefix(deviceId),
+    deliveryPrefix: deviceId === undefined ? PROGRAM_INBOX_PREFIX : deliveryPrefix(deviceId),
+    consumerNamePrefix: deviceId === undefined ? PROGRAM_CONSUMER_PREFIX : consumerNamePrefix(deviceId),
     caFile: tls.caFile,
     tlsRequired: tls.required ?? (tls.caFile !== undefined || servers.some((server) => server.startsWith("tls:"))),
     bounds: { ...DEFAULT_BOUNDS, ...options.bounds },

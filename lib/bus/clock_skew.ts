@@ -3,10 +3,8 @@
  *
  * @module
  */
+import { USER_INFO_SUBJECT } from "../../contracts/subjects.ts";
 import type { BusCore } from "./bus_core.ts";
-
-/** Answers with the user's own permissions and a description of the server, its clock included. */
-export const USER_INFO_SUBJECT = "$SYS.REQ.USER.INFO";
 
 /**
  * Local clock minus server clock. The server's clock is read at about the middle of the round trip, so that the error is

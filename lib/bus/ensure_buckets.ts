@@ -4,7 +4,7 @@
  * @module
  */
 import { bucketMaxBytes, type BucketSpec } from "../../contracts/buckets.ts";
-import { keySubject, streamName } from "../../contracts/subjects.ts";
+import { API_PREFIX, keySubject, streamName } from "../../contracts/subjects.ts";
 import { API_ERROR, apiError, busError } from "./bus_error.ts";
 import { answerError, type BusCore } from "./bus_core.ts";
 
@@ -104,13 +104,13 @@ export async function ensureBuckets(
     });
   }
   for (const { verb, config, what } of steps) {
-    await core.apiCall(`$JS.API.STREAM.${verb}.${String(config.name)}`, config, what);
+    await core.apiCall(`${API_PREFIX}.STREAM.${verb}.${String(config.name)}`, config, what);
   }
 }
 
 async function streamConfig(core: BusCore, spec: BucketSpec): Promise<StreamConfig | null> {
   const what = `read the configuration of bucket ${spec.name}`;
-  const answer = await core.apiRequest(`$JS.API.STREAM.INFO.${streamName(spec.name)}`, null, what);
+  const answer = await core.apiRequest(`${API_PREFIX}.STREAM.INFO.${streamName(spec.name)}`, null, what);
   const error = answerError(answer);
   if (error === null) return answer.config as StreamConfig;
   if (error.err_code === API_ERROR.streamNotFound) return null;

@@ -8,9 +8,10 @@
  */
 import { headers, type Msg, type MsgHdrs } from "@nats-io/nats-core/internal";
 import { type BucketName, documentMaxBytes } from "../../contracts/buckets.ts";
-import { keySubject, streamName } from "../../contracts/subjects.ts";
+import { keySubject } from "../../contracts/subjects.ts";
 import { API_ERROR, apiError, busError } from "./bus_error.ts";
 import { answerError, type BusCore, jsonAnswer } from "./bus_core.ts";
+import { directGetSubject } from "./api_prefix.ts";
 import { checkFilter, checkKey } from "./key.ts";
 import type { BusEntry, KvBucket, WatchEvent, WriteResult } from "./port.ts";
 import { readSnapshot, type SnapshotResult } from "./snapshot.ts";
@@ -73,7 +74,7 @@ export class NatsBucket implements KvBucket {
   async #newest(key: string): Promise<BusEntry | null> {
     checkKey(key);
     const what = `read ${this.name}/${key}`;
-    const subject = `$JS.API.DIRECT.GET.${streamName(this.name)}.${keySubject(this.name, key)}`;
+    const subject = directGetSubject(await this.#core.apiPrefix(), this.name, key);
     const message = await this.#core.request({ subject, what, isWrite: false });
     const code = message.headers?.code ?? 0;
     if (code === 404) return null;

@@ -18,14 +18,11 @@ import { createInbox, type Msg, type Subscription } from "@nats-io/nats-core/int
 import type { BucketName } from "../../contracts/buckets.ts";
 import type { FleetError } from "../../contracts/errors.ts";
 import { CONSUMER_IDLE_MS, WATCH_HEARTBEATS_MISSED_MAX } from "../../contracts/limits.ts";
-import { consumerNamePrefix, keySubject, streamName } from "../../contracts/subjects.ts";
+import { API_PREFIX, keySubject, streamName } from "../../contracts/subjects.ts";
 import { busError } from "./bus_error.ts";
 import type { BusCore } from "./bus_core.ts";
 import { parseDelivery } from "./delivery.ts";
 import type { BusEntry } from "./port.ts";
-
-/** Name prefix of the consumers of a program that is not a device. */
-const PROGRAM_CONSUMER_PREFIX = "fleet_";
 
 const NANOS_PER_MS = 1_000_000;
 const OPERATION_HEADER = "KV-Operation";
@@ -101,10 +98,9 @@ class OpenReader implements PushReader {
     this.#core = core;
     this.#source = source;
     this.#handlers = handlers;
-    const { deviceId, inboxPrefix } = core.options;
-    const prefix = deviceId === undefined ? PROGRAM_CONSUMER_PREFIX : consumerNamePrefix(deviceId);
-    this.#consumer = `${prefix}${crypto.randomUUID()}`;
-    this.#inbox = createInbox(inboxPrefix);
+    const { consumerNamePrefix, deliveryPrefix } = core.options;
+    this.#consumer = `${consumerNamePrefix}${crypto.randomUUID()}`;
+    this.#inbox = createInbox(deliveryPrefix);
     this.#keyStart = keySubject(source.bucket, "").length;
     // What the server sent while there was no connection is lost, and the consumer goes soon.
     this.#unlisten = core.onStatus((status) => {
@@ -123,6 +119,8 @@ class OpenReader implements PushReader {
     const subject = keySubject(bucket, filter);
     const what = `read ${bucket}/${filter}`;
     this.#core.requireConnected(what);
+    const apiPrefix = await this.#core.apiPrefix();
+    if (this.#done) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: the connection was lost`);
     this.#subscription = this.#core.connection.subscribe(this.#inbox, {
       callback: (error, message) => this.#take(error, message),
     });
@@ -140,7 +138,7 @@ class OpenReader implements PushReader {
       inactive_threshold: CONSUMER_IDLE_MS * NANOS_PER_MS,
     };
     const answer = await this.#core.apiCall(
-      `$JS.API.CONSUMER.CREATE.${stream}.${this.#consumer}.${subject}`,
+      `${apiPrefix}.CONSUMER.CREATE.${stream}.${this.#consumer}.${subject}`,
       { stream_name: stream, config, action: "create" },
       what,
     );
@@ -223,7 +221,7 @@ class OpenReader implements PushReader {
   async #delete(): Promise<void> {
     try {
       await this.#core.apiCall(
-        `$JS.API.CONSUMER.DELETE.${streamName(this.#source.bucket)}.${this.#consumer}`,
+        `${API_PREFIX}.CONSUMER.DELETE.${streamName(this.#source.bucket)}.${this.#consumer}`,
         null,
         "delete a consumer",
       );

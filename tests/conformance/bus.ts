@@ -10,7 +10,7 @@ import { BUCKET_KEY_MAX_CHARS } from "../../contracts/limits.ts";
 import type { KvBucket } from "../../lib/bus/port.ts";
 import { snapshotMap } from "../../lib/bus/snapshot_map.ts";
 import { testBusFaults } from "./bus_faults.ts";
-import { type BusWorld, bytes, SMALL_BUCKET, text, WatchTaker } from "./bus_world.ts";
+import { type BusWorld, bytes, type RegisterTest, SMALL_BUCKET, text, WatchTaker } from "./bus_world.ts";
 
 const FLEET_SIZE = 10;
 
@@ -37,9 +37,6 @@ export function testBus(adapter: string, open: () => Promise<BusWorld>): void {
   testBuckets(test);
   testBusFaults(test);
 }
-
-/** Registers one test with a world of its own. */
-export type RegisterTest = (name: string, body: (world: BusWorld) => Promise<void>) => void;
 
 async function codeOf(work: () => Promise<unknown>): Promise<string> {
   return (await assertRejects(work, FleetError)).code;

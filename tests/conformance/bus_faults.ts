@@ -7,8 +7,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { BUCKET_SPECS, BUCKETS } from "../../contracts/buckets.ts";
 import { FleetError } from "../../contracts/errors.ts";
 import type { BusStatus } from "../../lib/bus/port.ts";
-import type { RegisterTest } from "./bus.ts";
-import { bytes, text, WatchTaker } from "./bus_world.ts";
+import { bytes, type RegisterTest, text, WatchTaker } from "./bus_world.ts";
 
 async function errorOf(work: () => Promise<unknown>): Promise<FleetError> {
   return await assertRejects(work, FleetError);

@@ -19,6 +19,9 @@ export interface BusWorld {
   close(): Promise<void>;
 }
 
+/** Registers one test with a world of its own. */
+export type RegisterTest = (name: string, body: (world: BusWorld) => Promise<void>) => void;
+
 /** A small file bucket, so that a test can fill it. */
 export const SMALL_BUCKET: BucketSpec = {
   name: BUCKETS.deviceInfo,

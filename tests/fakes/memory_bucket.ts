@@ -1,5 +1,5 @@
 /**
- * One bucket of a {@link MemoryBus}.
+ * One bucket of a connection to the broker in memory.
  *
  * @module
  */
@@ -7,20 +7,36 @@ import { type BucketName, documentMaxBytes } from "../../contracts/buckets.ts";
 import { AbortableQueue } from "../../lib/bus/abortable_queue.ts";
 import { busError } from "../../lib/bus/bus_error.ts";
 import { checkFilter, checkKey, matchesFilter } from "../../lib/bus/key.ts";
-import type { BusEntry, KvBucket, WatchEvent, WriteResult } from "../../lib/bus/port.ts";
-import type { MemoryBus } from "./memory_bus.ts";
+import type { BusEntry, BusStatus, KvBucket, WatchEvent, WriteResult } from "../../lib/bus/port.ts";
 import type { MemoryStream } from "./memory_stream.ts";
 
 const EMPTY = new Uint8Array(0);
 
 type Item = { readonly kind: "entry"; readonly entry: BusEntry } | { readonly kind: "loss" };
 
+/** What a bucket needs of its connection. */
+export interface MemoryConnection {
+  readonly connected: boolean;
+  readonly closing: AbortSignal;
+  breakNextSnapshot: boolean;
+  duringNextSnapshot: (() => void) | null;
+  /** Makes one request: fails as the connection does, or answers. */
+  answer<T>(what: string, kind: "read" | "write", work: () => T): Promise<T>;
+  /** The stream of a bucket. @throws `E_BUS_NO_BUCKET` */
+  stream(name: BucketName, what: string): MemoryStream;
+  /** As {@link stream}, and undefined when there is no connection or no bucket. */
+  streamIfThere(name: BucketName): MemoryStream | undefined;
+  onStatus(listener: (status: BusStatus) => void): () => void;
+  /** Calls a listener whenever a bucket was made. */
+  onBucketMade(listener: () => void): () => void;
+}
+
 /** A bucket bound by a connection. */
 export class MemoryBucket implements KvBucket {
   readonly name: BucketName;
-  readonly #bus: MemoryBus;
+  readonly #bus: MemoryConnection;
 
-  constructor(bus: MemoryBus, name: BucketName) {
+  constructor(bus: MemoryConnection, name: BucketName) {
     this.#bus = bus;
     this.name = name;
   }
@@ -158,11 +174,11 @@ export class MemoryBucket implements KvBucket {
     const changes = new AbortableQueue<true>(ended);
     const endings = [
       this.#bus.onStatus(() => changes.push(true)),
-      this.#bus.broker.onBucketMade(() => changes.push(true)),
+      this.#bus.onBucketMade(() => changes.push(true)),
     ];
     try {
       do {
-        const stream = this.#bus.connected ? this.#bus.broker.stream(this.name) : undefined;
+        const stream = this.#bus.streamIfThere(this.name);
         if (stream !== undefined) return stream;
       } while (await changes.take() !== null);
       return null;

@@ -6,7 +6,7 @@
 import { bucketMaxBytes, type BucketName, type BucketSpec } from "../../contracts/buckets.ts";
 import { busError } from "../../lib/bus/bus_error.ts";
 import type { Bus, BusAdmin, BusStatus, KvBucket } from "../../lib/bus/port.ts";
-import { MemoryBucket } from "./memory_bucket.ts";
+import { MemoryBucket, type MemoryConnection } from "./memory_bucket.ts";
 import { MemoryStream } from "./memory_stream.ts";
 
 /** What a write does that gets no answer: whether it happened is what the caller cannot know. */
@@ -66,7 +66,7 @@ export interface MemoryBusOptions {
 }
 
 /** One connection to a {@link MemoryBroker}. */
-export class MemoryBus implements Bus, BusAdmin {
+export class MemoryBus implements Bus, BusAdmin, MemoryConnection {
   readonly broker: MemoryBroker;
   /** When set, the next write gets no answer. */
   loseNextAnswer: LostAnswer | null = null;
@@ -112,12 +112,11 @@ export class MemoryBus implements Bus, BusAdmin {
 
   bucket(name: BucketName): Promise<KvBucket> {
     return this.answer(`bind bucket ${name}`, "read", () => {
-      this.#requireStream(name, `bind bucket ${name}`);
+      this.stream(name, `bind bucket ${name}`);
       return new MemoryBucket(this, name);
     });
   }
 
-  /** Makes one request: fails as the connection does, or answers. */
   async answer<T>(what: string, kind: "read" | "write", work: () => T): Promise<T> {
     // Every answer of a real server comes later.
     await Promise.resolve();
@@ -133,16 +132,18 @@ export class MemoryBus implements Bus, BusAdmin {
     return work();
   }
 
-  /** The stream of a bucket. */
-  #requireStream(name: BucketName, what: string): MemoryStream {
+  stream(name: BucketName, what: string): MemoryStream {
     const stream = this.broker.stream(name);
     if (stream === undefined) throw busError("E_BUS_NO_BUCKET", `Cannot ${what}: there is no such bucket`);
     return stream;
   }
 
-  /** As the private one, for the buckets of this connection. */
-  stream(name: BucketName, what: string): MemoryStream {
-    return this.#requireStream(name, what);
+  streamIfThere(name: BucketName): MemoryStream | undefined {
+    return this.connected ? this.broker.stream(name) : undefined;
+  }
+
+  onBucketMade(listener: () => void): () => void {
+    return this.broker.onBucketMade(listener);
   }
 
   onStatus(listener: (status: BusStatus) => void): () => void {

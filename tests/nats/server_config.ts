@@ -3,7 +3,11 @@
  *
  * @module
  */
-import type { SubjectPermissions } from "../../contracts/subjects.ts";
+import {
+  deviceAccountImports,
+  devicePermissions,
+  type SubjectPermissions,
+} from "../../contracts/device_permissions.ts";
 
 /** One user of a server. Without permissions it may do everything in its account. */
 export interface ServerUser {
@@ -25,6 +29,52 @@ export interface ServerTls {
  */
 export function usersConfig(users: readonly ServerUser[]): string {
   return `authorization: ${JSON.stringify({ users })}\n`;
+}
+
+/** Account of the buckets, with the programs that may use all of them. */
+const FLEET_ACCOUNT = "FLEET";
+/** Account of the devices. */
+const DEVICES_ACCOUNT = "DEVICES";
+
+/** Who may connect to a server with the two accounts of a fleet. */
+export interface FleetUsers {
+  /** Operators and people. */
+  readonly programs: readonly ServerUser[];
+  /** Devices; each logs in with its id as the user. */
+  readonly devices: readonly { readonly deviceId: string; readonly password: string }[];
+}
+
+/**
+ * The two accounts of a fleet, as `contracts/device_permissions.ts` wants them: buckets and operators in one, devices
+ * in the other, each with its own permissions.
+ *
+ * @param users Who may connect
+ */
+export function fleetAccountsConfig({ programs, devices }: FleetUsers): string {
+  const { services, streams } = deviceAccountImports();
+  const from = (subject: string) => ({ account: FLEET_ACCOUNT, subject });
+  const accounts = {
+    [FLEET_ACCOUNT]: {
+      jetstream: "enabled",
+      users: programs,
+      exports: [
+        ...services.map(({ subject }) => ({ service: subject, accounts: [DEVICES_ACCOUNT] })),
+        ...streams.map((stream) => ({ stream, accounts: [DEVICES_ACCOUNT] })),
+      ],
+    },
+    [DEVICES_ACCOUNT]: {
+      users: devices.map(({ deviceId, password }) => ({
+        user: deviceId,
+        password,
+        permissions: devicePermissions(deviceId),
+      })),
+      imports: [
+        ...services.map(({ subject, local }) => ({ service: from(subject), to: local })),
+        ...streams.map((stream) => ({ stream: from(stream) })),
+      ],
+    },
+  };
+  return `accounts: ${JSON.stringify(accounts)}\n`;
 }
 
 /**
