@@ -8,6 +8,8 @@ import { FleetError } from "../contracts/errors.ts";
 import { ARTIFACT_MAX_BYTES, INSTALL_RESERVE_BYTES } from "../contracts/limits.ts";
 import { digestFile, Sha256Stream } from "../lib/digest/sha256_stream.ts";
 import type { FileSystem, WritableFile } from "../lib/durable/file_system.ts";
+import { syncDirectory } from "../lib/durable/fsync.ts";
+import { makeDirectoryDurably } from "../lib/durable/make_directory.ts";
 import { replaceFileWith } from "../lib/durable/replace_file.ts";
 import { removeStaleTemps, splitPath } from "../lib/durable/temp_name.ts";
 import type { Fetcher } from "./ports.ts";
@@ -64,10 +66,14 @@ export async function prepareCandidate(
   signal: AbortSignal,
 ): Promise<PreparedCandidate> {
   const { directory } = splitPath(targetPath);
-  await fs.makeDirectory(directory, DIRECTORY_MODE);
+  await makeDirectoryDurably(fs, directory, DIRECTORY_MODE);
   await removeStaleTemps(fs, directory);
   const present = await installedDigest(fs, targetPath, signal);
-  if (present?.sha256 === attempt.artifact.sha256) return { how: "reused", sizeBytes: present.sizeBytes };
+  if (present?.sha256 === attempt.artifact.sha256) {
+    // An updater that was killed right after the rename left a name in memory only; the link must not outlive it.
+    await syncDirectory(fs, directory);
+    return { how: "reused", sizeBytes: present.sizeBytes };
+  }
   await requireSpace(fs, directory, attempt.artifact.maxBytes);
   const sizeBytes = await replaceFileWith(
     fs,
