@@ -31,6 +31,8 @@ export function explainError(error: unknown, settings?: ConnectionSettings): Exp
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   E_USAGE: EXIT.usage,
+  // A name of the command line that none of its kind can have.
+  E_DECODE: EXIT.usage,
   E_CONFIG: EXIT.usage,
   E_BUS_CONFIG: EXIT.usage,
   E_NOT_FOUND: EXIT.notFound,

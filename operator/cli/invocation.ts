@@ -13,7 +13,7 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** Labels that a resource must have. */
 export type Selector = Readonly<Record<string, string>>;
 
-/** Names that the counts of a release have on the command line and in tables. */
+/** Names that the counts of a release have on the command line; `pending` are the targets that no count names. */
 export const TARGET_PHASES = [
   "targets",
   "current",
@@ -23,6 +23,7 @@ export const TARGET_PHASES = [
   "quarantined",
   "lost",
   "ineligible",
+  "pending",
 ] as const;
 /** One of {@link TARGET_PHASES}. */
 export type TargetPhase = (typeof TARGET_PHASES)[number];

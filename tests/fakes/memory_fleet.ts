@@ -8,7 +8,7 @@ import { BUCKET_SPECS, type BucketName, BUCKETS, deviceKey } from "../../contrac
 import type { Heartbeat } from "../../contracts/device.ts";
 import type { DeviceStatus } from "../../contracts/device_resource.ts";
 import { BusFleet } from "../../operator/cli/connection/open_fleet.ts";
-import { EmbeddedStore } from "../../operator/stores/embedded.ts";
+import { EmbeddedStore, type EmbeddedStoreOptions } from "../../operator/stores/embedded.ts";
 import type { ResourceInput, ResourceOf } from "../../operator/stores/port.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import type { KvBucket } from "../../lib/bus/port.ts";
@@ -67,6 +67,8 @@ export class MemoryFleet {
   readonly store: EmbeddedStore;
   readonly access: BusFleet;
   readonly #broker: MemoryBroker;
+  /** Told of stored documents that cannot be read. */
+  onMalformed: EmbeddedStoreOptions["onMalformed"];
   #receivedAtMs = FLEET_NOW_MS;
 
   private constructor(broker: MemoryBroker, bus: MemoryBus, resources: KvBucket) {
@@ -75,6 +77,7 @@ export class MemoryFleet {
     this.bus = bus;
     this.store = new EmbeddedStore(resources, {
       nowMs: () => FLEET_NOW_MS - 7_200_000,
+      onMalformed: (...args) => this.onMalformed?.(...args),
       newUid: () => `00000000-0000-4000-8000-${String(++uids).padStart(12, "0")}`,
     });
     this.access = new BusFleet(bus, this.store, () => FLEET_NOW_MS);

@@ -7,7 +7,7 @@
 import type { AgentRelease } from "../../../contracts/agent_release.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
 import { type AttemptDecision, decideAttempt, type DesiredReason, type InfoFacts } from "../../policy/attempt.ts";
-import { type DesiredRelease, selectRelease } from "../../policy/desired_release.ts";
+import { selectRelease } from "../../policy/desired_release.ts";
 
 /** The resources of a fleet that a plan depends on. */
 export interface FleetState {
@@ -91,7 +91,7 @@ export function fleetImpact(before: FleetState, after: FleetState, changed: Chan
 
 /** What the operator would decide for one device now. */
 interface Outlook {
-  readonly desired: DesiredRelease;
+  readonly desired: ReturnType<typeof selectRelease>;
   readonly decision: AttemptDecision;
   /** Whether it would write a new attempt. */
   readonly starts: boolean;

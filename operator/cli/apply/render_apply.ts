@@ -1,0 +1,95 @@
+/**
+ * Texts of `fleetctl apply`.
+ *
+ * @module
+ */
+import type { PlacedProblem } from "../manifest/read_manifest.ts";
+import type { Paint, Tone } from "../render/paint.ts";
+import { printable } from "../render/printable.ts";
+import { resourceName } from "../render/resource_list.ts";
+import type { ApplyResult } from "./apply_inputs.ts";
+import { type FieldChange, fieldChangeText } from "./field_changes.ts";
+import type { DeviceImpact, FleetImpact, ReleaseImpact } from "./fleet_impact.ts";
+
+/** Longest field change that is shown whole, in characters. */
+const CHANGE_MAX_CHARS = 200;
+
+/**
+ * The line of a document that was applied: `agentrelease/agent-1-5 created`.
+ *
+ * @param result What was done
+ */
+export function resultLine({ kind, name, action }: ApplyResult): string {
+  return `${resourceName(kind, name)} ${action}\n`;
+}
+
+/**
+ * What applying documents would do: each change field by field, then on how many devices.
+ *
+ * @param results Each document
+ * @param impact The fleet
+ * @param paint Colours
+ */
+export function renderPreview(results: readonly ApplyResult[], impact: FleetImpact, paint: Paint): string {
+  const releases = new Map(impact.releases.map((release) => [release.release, release]));
+  const devices = new Map(impact.devices.map((device) => [device.device, device]));
+  const parts = results.map((result) => {
+    const head = resultLine(result).replace("\n", " (dry run)\n");
+    const changes = result.changes.map((change) => `  ${changeLine(change, paint)}\n`).join("");
+    const release = result.kind === "AgentRelease" ? releases.get(result.name) : undefined;
+    const device = result.kind === "Device" ? devices.get(result.name) : undefined;
+    return head + changes + (release === undefined ? "" : releaseLines(release)) +
+      (device === undefined ? "" : deviceLine(device));
+  });
+  return `${parts.join("")}${totalLine(impact)}`;
+}
+
+function changeLine(change: FieldChange, paint: Paint): string {
+  const tone: Tone = change.from === undefined ? "good" : change.to === undefined ? "bad" : "busy";
+  const text = printable(fieldChangeText(change));
+  const shown = text.length > CHANGE_MAX_CHARS ? `${text.slice(0, CHANGE_MAX_CHARS - 1)}…` : text;
+  return paint(shown, tone);
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function releaseLines({ targets, wouldUpgrade, others, gained, lost, tied }: ReleaseImpact): string {
+  const lines = [`  targets ${count(targets, "device")}: ${wouldUpgrade} would upgrade${othersText(others)}`];
+  if (gained > 0) lines.push(`  decides for ${count(gained, "device")} for which it does not decide now`);
+  if (lost > 0) lines.push(`  lets ${count(lost, "device")} go for which it decides now`);
+  if (tied > 0) {
+    lines.push(`  is tied on ${count(tied, "device")} with a release of the same priority: none is installed there`);
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function othersText(others: ReleaseImpact["others"]): string {
+  const parts = Object.entries(others).sort(([left], [right]) => left < right ? -1 : 1)
+    .map(([reason, number]) => `${number} ${reason}`);
+  return parts.length === 0 ? "" : `; would not: ${parts.join(", ")}`;
+}
+
+function deviceLine({ before, after }: DeviceImpact): string {
+  return before === after ? `  release: ${after}\n` : `  release: ${before} -> ${after}\n`;
+}
+
+function totalLine({ newAttempts }: FleetImpact): string {
+  return newAttempts === 0
+    ? "nothing was changed; applying this would start no upgrade\n"
+    : `nothing was changed; applying this would start an upgrade on ${count(newAttempts, "device")}\n`;
+}
+
+/**
+ * Everything that is wrong with files, a line each, with the place where it stands.
+ *
+ * @param problems The problems
+ */
+export function renderProblems(problems: readonly PlacedProblem[]): string {
+  return problems.map(({ file, line, document, subject, message, hint }) => {
+    const place = [file, line].filter((part) => part !== undefined).join(":");
+    const which = document === undefined ? "" : `document ${document}${subject === undefined ? "" : ` (${subject})`}: `;
+    return printable(`${place}: ${which}${message}${hint === undefined ? "" : `; ${hint}`}`) + "\n";
+  }).join("");
+}

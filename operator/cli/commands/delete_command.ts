@@ -1,0 +1,45 @@
+/**
+ * `fleetctl delete`.
+ *
+ * @module
+ */
+import { FleetError } from "../../../contracts/errors.ts";
+import { EXIT, type ExitCode } from "../exit_code.ts";
+import type { Invocation } from "../invocation.ts";
+import { resourceName } from "../render/resource_list.ts";
+import { type CommandContext, note } from "./command_context.ts";
+import { missingText } from "./find_resources.ts";
+
+type DeleteInvocation = Extract<Invocation, { command: "delete" }>;
+
+/**
+ * Deletes resources. Each is one write; what was deleted before an error stays deleted.
+ *
+ * @param invocation What to delete
+ * @param context Fleet and terminal
+ */
+export async function deleteCommand(invocation: DeleteInvocation, context: CommandContext): Promise<ExitCode> {
+  const { fleet: { store }, terminal } = context;
+  const { kind, names, ignoreNotFound } = invocation;
+  let exitCode: ExitCode = EXIT.ok;
+  let deleted = 0;
+  for (const name of new Set(names)) {
+    // No version is given: what a person wants gone is to go whatever the operator has written meanwhile.
+    const result = await store.delete(kind, name);
+    if (result.ok) {
+      deleted++;
+      await terminal.out(`${resourceName(kind, name)} deleted\n`);
+    } else if (result.why === "conflict") {
+      throw new FleetError(`Cannot delete ${resourceName(kind, name)}: it was changed meanwhile`, {
+        code: "E_CONFLICT",
+      });
+    } else if (!ignoreNotFound) {
+      await note(terminal, await missingText(store, kind, name));
+      exitCode = EXIT.notFound;
+    }
+  }
+  if (deleted > 0 && kind === "Device") {
+    await note(terminal, "a device that lives comes back with its next device info, without groups");
+  }
+  return exitCode;
+}

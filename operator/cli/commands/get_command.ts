@@ -1,0 +1,107 @@
+/**
+ * `fleetctl get`.
+ *
+ * @module
+ */
+import type { ResourceKind } from "../../../contracts/resource.ts";
+import type { ResourceOf } from "../../stores/port.ts";
+import { deviceColumns, type DeviceRow } from "../devices/device_table.ts";
+import { EXIT, type ExitCode } from "../exit_code.ts";
+import type { Invocation } from "../invocation.ts";
+import { withProgress } from "../progress.ts";
+import { releaseColumns } from "../releases/release_table.ts";
+import { resourceNames, resourcesJson, resourcesYaml } from "../render/resource_list.ts";
+import { renderTable } from "../render/table.ts";
+import { type CommandContext, note } from "./command_context.ts";
+import { findResources, missingText } from "./find_resources.ts";
+
+type GetInvocation = Extract<Invocation, { command: "get" | "watch" }>;
+
+/**
+ * Lists resources.
+ *
+ * @param invocation What to list
+ * @param context Fleet and terminal
+ */
+export async function getCommand(invocation: GetInvocation, context: CommandContext): Promise<ExitCode> {
+  return invocation.kind === "Device"
+    ? await getKind("Device", invocation, context)
+    : await getKind("AgentRelease", invocation, context);
+}
+
+async function getKind<K extends ResourceKind>(
+  kind: K,
+  invocation: GetInvocation,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { fleet, terminal } = context;
+  const { names, selector, output } = invocation;
+  const { resources, missing } = await withProgress(
+    terminal,
+    "reading resources",
+    () => findResources(fleet.store, { kind, names, selector }),
+  );
+  switch (output) {
+    case "json":
+      await terminal.out(resourcesJson(kind, resources, names.length === 1));
+      break;
+    case "yaml":
+      await terminal.out(resourcesYaml(resources));
+      break;
+    case "name":
+      await terminal.out(resourceNames(kind, resources.map(({ metadata }) => metadata.name)));
+      break;
+    case "table":
+      await terminal.out(await table(kind, resources, context));
+  }
+  for (const name of missing) await note(terminal, await missingText(fleet.store, kind, name));
+  if (missing.length > 0) return EXIT.notFound;
+  if (resources.length === 0 && output === "table") await note(terminal, emptyText(invocation));
+  return EXIT.ok;
+}
+
+function emptyText({ kind, selector }: GetInvocation): string {
+  const what = kind === "Device" ? "devices" : "releases";
+  if (Object.keys(selector).length > 0) return `no ${what} have these labels`;
+  return kind === "Device"
+    ? "there are no devices yet; one appears when its agent first reports"
+    : "there are no releases yet; fleetctl apply --help shows one";
+}
+
+async function table<K extends ResourceKind>(
+  kind: K,
+  resources: readonly ResourceOf[K][],
+  { fleet, terminal }: CommandContext,
+): Promise<string> {
+  if (resources.length === 0) return "";
+  const nowMs = await fleet.nowMs();
+  if (kind === "AgentRelease") {
+    return renderTable(releaseColumns(nowMs), resources as readonly ResourceOf["AgentRelease"][], terminal);
+  }
+  const rows = await deviceRows(resources as readonly ResourceOf["Device"][], { fleet, terminal });
+  return renderTable(deviceColumns(nowMs), rows, terminal);
+}
+
+/** Fewer devices are asked for one by one; more are cheaper as one snapshot of the bucket. */
+const READ_ONE_BY_ONE_MAX = 16;
+
+/**
+ * Devices with the times of their newest heartbeats, read from NATS.
+ *
+ * @param devices The devices
+ * @param context Fleet and terminal
+ */
+export async function deviceRows(
+  devices: readonly ResourceOf["Device"][],
+  { fleet, terminal }: CommandContext,
+): Promise<DeviceRow[]> {
+  const ids = devices.map(({ metadata }) => metadata.name);
+  const wanted = ids.length <= READ_ONE_BY_ONE_MAX ? ids : null;
+  const { receivedAtMs, problem } = await withProgress(
+    terminal,
+    "reading heartbeats",
+    () => fleet.heartbeatTimes(wanted),
+  );
+  if (problem !== undefined) await note(terminal, `heartbeats cannot be read, so SEEN stays empty: ${problem}`);
+  return devices.map((device) => ({ device, heartbeatAtMs: receivedAtMs.get(device.metadata.name) }));
+}
