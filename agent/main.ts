@@ -20,7 +20,7 @@ import type { AgentConfig } from "./config.ts";
 import { type DeviceFacts, readDeviceFacts } from "./device_facts.ts";
 import { loadConfig } from "./load_config.ts";
 import { runAgent } from "./run_agent.ts";
-import { selfTest } from "./self_test.ts";
+import { selfTestRun } from "./self_test_run.ts";
 import type { Connector } from "./startup/connect_nats.ts";
 import { formatReadinessStatus } from "../contracts/readiness.ts";
 import { type UpdaterClient, updaterClient } from "./upgrade/updater_client.ts";
@@ -70,7 +70,7 @@ async function print(text: string): Promise<void> {
 }
 
 async function runSelfTest(configPath: string, facts: DeviceFacts, signal: AbortSignal): Promise<number> {
-  const report = await selfTest({
+  const report = await selfTestRun({
     facts,
     clock: systemClock,
     loadConfig: () => loadConfig(configPath),
@@ -130,13 +130,21 @@ async function main(invocation: Invocation, startLog: Logger, signal: AbortSigna
     : await run(configPath, facts, startLog, signal);
 }
 
-if (import.meta.main) {
+async function start(args: readonly string[]): Promise<never> {
   const log = createLogger({ fields: { program: "fleet-agent" } });
-  const asksForCommand = Deno.args.some((word) => ["--help", "--version", "--self-test"].includes(word));
-  await runProgram({
+  let invocation: Invocation | undefined;
+  let problem: unknown;
+  try {
+    invocation = parseCommandLine(args);
+  } catch (error) {
+    problem = error;
+  }
+  return await runProgram({
     name: "fleet-agent",
-    // A command speaks to a person; the daemon to its log.
-    ...(asksForCommand ? {} : { logger: log }),
-    main: (signal) => main(parseCommandLine(Deno.args), log, signal),
+    // The daemon ends in its log; a command ends with one line for a person.
+    ...(invocation?.kind === "run" ? { logger: log } : {}),
+    main: (signal) => invocation === undefined ? Promise.reject(problem) : main(invocation, log, signal),
   });
 }
+
+if (import.meta.main) await start(Deno.args);

@@ -82,7 +82,7 @@ export class Session {
       turned: () => this.progress.turned("desired-state"),
     });
     this.updater = new UpdaterWatch({ client, clock, log, blockers, awayAfterMs: bounds.updaterAwayAfterMs });
-    this.mirror = new StatusMirror({ deviceId, status: this.status, lastDrain, blockers, log });
+    this.mirror = new StatusMirror({ deviceId, status: this.status, lastDrain, blockers, clock, log });
     const onChange = () => this.upgrades.poke();
     this.intents = new IntentWatch({ deviceId, bucket: buckets.upgradeIntent, clock, log, onChange });
     this.upgrades = this.#upgradeLoop();

@@ -11,10 +11,13 @@
  * 3. Else a status that never reached its end, of an attempt that neither runs nor is wanted, is a leftover.
  * 4. Else the one that began later is newer. Both times are this device's own.
  *
+ * Where the updater has no transaction at all, a leftover of rule 3 is ended as `failed`, since nothing else ever will.
+ *
  * @module
  */
 import { type AgentUpgradeStatus, isTerminalPhase } from "../../contracts/agent_upgrade.ts";
 import { canonicalJson } from "../../contracts/canonical_json.ts";
+import { TRANSITIONS_MAX } from "../../contracts/limits.ts";
 import type { TransactionView } from "../../contracts/updater_protocol.ts";
 import { type AttemptIdentity, identityOf } from "./attempt_identity.ts";
 import { type LastDrain, withDrainTime } from "./last_drain.ts";
@@ -31,6 +34,8 @@ export interface MirrorFacts {
   /** What is on its way to the updater, or null. */
   readonly forwarding: AttemptIdentity | null;
   readonly lastDrain: LastDrain | null;
+  /** The device's clock, in ms since the epoch. */
+  readonly nowMs: number;
 }
 
 /** What to write. */
@@ -50,6 +55,31 @@ function publishedIsNewer(published: AgentUpgradeStatus, status: AgentUpgradeSta
   return Date.parse(published.startedAt) > Date.parse(status.startedAt);
 }
 
+/** The end of an attempt that was announced and that neither runs nor is wanted. */
+function endLeftover({ forwarding, intent, nowMs, published }: MirrorFacts): MirrorDecision {
+  const identity = published === null ? null : identityOf(published);
+  if (published === null || isTerminalPhase(published.phase) || identity === forwarding || identity === intent) {
+    return { kind: "nothing", why: "no-transaction" };
+  }
+  const at = new Date(nowMs).toISOString();
+  const end = published.phase === "preparing"
+    ? {
+      reason: "Withdrawn",
+      failureClass: "policy",
+      error: "the intent was withdrawn before the updater had it",
+    } as const
+    : {
+      reason: "TransactionLost",
+      failureClass: "internal",
+      error: "the updater no longer knows this attempt",
+    } as const;
+  const transitions = [...published.transitions, { phase: "failed", at, code: end.reason } as const];
+  return {
+    kind: "write",
+    status: { ...published, ...end, phase: "failed", updatedAt: at, transitions: transitions.slice(-TRANSITIONS_MAX) },
+  };
+}
+
 /**
  * Decides what to write of the updater's transaction.
  *
@@ -57,7 +87,7 @@ function publishedIsNewer(published: AgentUpgradeStatus, status: AgentUpgradeSta
  */
 export function decideMirror(facts: MirrorFacts): MirrorDecision {
   const { deviceId, lastDrain, published, transaction } = facts;
-  if (transaction === null) return { kind: "nothing", why: "no-transaction" };
+  if (transaction === null) return endLeftover(facts);
   if (transaction.status.deviceId !== deviceId) {
     const error = `the updater's transaction is of device ${transaction.status.deviceId}, this device is ${deviceId}`;
     return { kind: "foreign", error };

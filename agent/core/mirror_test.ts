@@ -20,6 +20,7 @@ function decide(facts: Partial<MirrorFacts>): string {
     intent: null,
     forwarding: null,
     lastDrain: null,
+    nowMs: Date.parse(LATER),
     ...facts,
   });
   return decision.kind === "nothing" ? decision.why : decision.kind;
@@ -46,7 +47,7 @@ Deno.test("decideMirror() reports a transaction of another device and writes not
 
 Deno.test("decideMirror() adds the drain time of the same attempt only, and keeps one that is there", () => {
   const lastDrain = { schema: 1, attemptId: uuidOf(1), drainMs: 1_234, at: STARTED_AT };
-  const facts = { deviceId: DEVICE_ID, published: null, intent: null, forwarding: null, lastDrain };
+  const facts = { deviceId: DEVICE_ID, published: null, intent: null, forwarding: null, lastDrain, nowMs: 0 };
   const drained = (transaction: ReturnType<typeof viewOf>) => {
     const decision = decideMirror({ ...facts, transaction });
     return decision.kind === "write" ? decision.status.drainMs : decision.kind;
@@ -116,9 +117,32 @@ Deno.test("decideMirror() comes to rest: what it writes is the same at the next 
         intent: null,
         forwarding: null,
         lastDrain: { schema: 1, attemptId: uuidOf(1), drainMs: 5, at: STARTED_AT },
+        nowMs: Date.parse(LATER),
       };
       const first = decideMirror(facts);
       if (first.kind === "write") assertEquals(decide({ ...facts, published: first.status }), "same");
     }
   }
+});
+
+Deno.test("decideMirror(): without any transaction a leftover is ended, what is wanted or has ended stays", () => {
+  for (const phase of UPGRADE_PHASES) {
+    const published = statusOf(THEIRS, phase);
+    const facts = { published, transaction: null };
+    assertEquals(decide({ ...facts, intent: identityOf(published) }), "no-transaction");
+    assertEquals(decide({ ...facts, forwarding: identityOf(published) }), "no-transaction");
+    assertEquals(decide(facts), isTerminalPhase(phase) ? "no-transaction" : "write");
+  }
+});
+
+Deno.test("decideMirror(): a leftover that was only announced was withdrawn, any other lost its transaction", () => {
+  const end = (phase: "preparing" | "starting") => {
+    const facts = { deviceId: DEVICE_ID, transaction: null, intent: null, forwarding: null, lastDrain: null };
+    const decision = decideMirror({ ...facts, published: statusOf(THEIRS, phase), nowMs: Date.parse(LATER) });
+    if (decision.kind !== "write") throw new Error(decision.kind);
+    assertEquals(decision.status.transitions.at(-1)?.phase, "failed");
+    return [decision.status.attemptId, decision.status.phase, decision.status.reason, decision.status.failureClass];
+  };
+  assertEquals(end("preparing"), [uuidOf(2), "failed", "Withdrawn", "policy"]);
+  assertEquals(end("starting"), [uuidOf(2), "failed", "TransactionLost", "internal"]);
 });

@@ -5,6 +5,7 @@
  */
 import type { AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import type { UpdaterState } from "../../contracts/updater_protocol.ts";
+import type { Clock } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Blockers } from "../blockers.ts";
 import type { AttemptIdentity } from "../core/attempt_identity.ts";
@@ -18,6 +19,7 @@ export interface StatusMirrorOptions {
   readonly status: OwnDocument<AgentUpgradeStatus>;
   readonly lastDrain: LastDrain | null;
   readonly blockers: Blockers;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -44,9 +46,10 @@ export class StatusMirror {
    * @throws {FleetError} `E_BUS_*`
    */
   async write({ transaction }: UpdaterState, newer: NewerAttempts): Promise<boolean> {
-    const { blockers, deviceId, lastDrain, log, status } = this.#options;
+    const { blockers, clock, deviceId, lastDrain, log, status } = this.#options;
     const published = await status.read();
-    const decision = decideMirror({ deviceId, transaction, published, lastDrain, ...newer });
+    const nowMs = clock.nowMs();
+    const decision = decideMirror({ deviceId, transaction, published, lastDrain, nowMs, ...newer });
     blockers.set("journal", decision.kind === "foreign" ? decision.error : null);
     if (decision.kind === "foreign") {
       log.state("mirror", "the updater's transaction is of another device", { error: decision.error }, "error");

@@ -5,14 +5,13 @@
  *
  * @module
  */
-import { deviceKey, generationKey } from "../contracts/buckets.ts";
+import { desiredStateFilter, deviceKey, generationKey } from "../contracts/buckets.ts";
 import { errorText, type FailureClass, isFleetError } from "../contracts/errors.ts";
 import { bounded } from "../contracts/formats.ts";
 import { SOCKET_STATUS_TIMEOUT_MS } from "../contracts/limits.ts";
 import type { SelfTestCheck, SelfTestReport } from "../contracts/self_test_report.ts";
 import type { Bus } from "../lib/bus/port.ts";
 import { snapshotMap } from "../lib/bus/snapshot_map.ts";
-import { desiredStateFilter } from "../contracts/buckets.ts";
 import type { Clock } from "../lib/deadline.ts";
 import { silentLogger } from "../lib/log.ts";
 import { silentNotifier } from "../lib/systemd/notify.ts";
@@ -165,7 +164,7 @@ async function runCheck(
  * @param signal Ends it; the call then rejects with its reason
  * @returns the report
  */
-export async function selfTest(ports: SelfTestPorts, signal: AbortSignal): Promise<SelfTestReport> {
+export async function selfTestRun(ports: SelfTestPorts, signal: AbortSignal): Promise<SelfTestReport> {
   const findings: Findings = {};
   const checks: SelfTestCheck[] = [];
   const missing = new Set<string>();
