@@ -165,6 +165,10 @@ export const JOURNAL_MAX_BYTES = 64 * KIB;
 export const JOURNAL_HISTORY_MAX = 64;
 /** Preallocated journal slots: more than the writes that the longest transaction still needs once the disk is full. */
 export const JOURNAL_RESERVE_SLOTS = 12;
+/** Pause between two looks at the journal's reserve, in ms: what a full disk has used is made anew when there is room. */
+export const RESERVE_REFILL_INTERVAL_MS = 10 * SECOND_MS;
+/** Time that a stopping updater gives to what is under way, in ms; its journal makes a longer wait needless. */
+export const UPDATER_SHUTDOWN_MS = 5 * SECOND_MS;
 /** Bytes of a failed candidate's post-mortem (DESIGN 5, Journal). */
 export const POST_MORTEM_MAX_BYTES = 8 * KIB;
 /** Output lines of a failed candidate that are kept. */

@@ -14,8 +14,8 @@ import type { UpgradePhase } from "../../contracts/agent_upgrade.ts";
 import { isTerminalPhase } from "../../contracts/agent_upgrade.ts";
 import { CAPABILITY_HTTPS, CAPABILITY_OCI } from "../../contracts/device.ts";
 import { DEVICE_INFO_SETTLE_MS } from "../../contracts/limits.ts";
-import { matchArtifact, releaseIdentity } from "../../contracts/release_identity.ts";
 import type { DesiredRelease } from "./desired_release.ts";
+import { releaseTarget } from "./release_target.ts";
 
 /** Where a device stands with its desired release; stands in the device's status as `desiredReason`. */
 export const DESIRED_REASONS = [
@@ -25,6 +25,8 @@ export const DESIRED_REASONS = [
   "NoRelease",
   /** No release decides: several of the same priority would. */
   "Conflict",
+  /** The release that decided cannot be read; until it can, or is deleted, nothing takes over. */
+  "ReleaseUnreadable",
   /** Root must repair the device first. */
   "Quarantined",
   /** It runs the version. */
@@ -128,15 +130,11 @@ export function decideAttempt(facts: AttemptFacts): AttemptDecision {
   const { desired, info } = facts;
   if (desired.kind === "none") return say(desired.reason);
   if (desired.kind === "tie") return say("Conflict");
+  if (desired.kind === "unreadable") return say("ReleaseUnreadable");
   if (facts.quarantined || facts.upgrade?.phase === "rollback-failed") return say("Quarantined");
   if (info === null) return say("NoDeviceInfo");
-  const spec = desired.release.spec;
-  const artifact = matchArtifact(spec.artifacts, info.arch, info.form);
-  const target: Target = {
-    spec,
-    artifact,
-    identity: artifact && releaseIdentity({ version: spec.version, revision: spec.revision, artifact }),
-  };
+  const { artifact, identity } = releaseTarget(desired.release, info.arch, info.form) ?? {};
+  const target: Target = { spec: desired.release.spec, artifact, identity };
   return decideUnderWay(facts, info, target) ?? decideSettled(facts, info, target) ?? decideGates(facts, info, target);
 }
 

@@ -13,6 +13,8 @@ export type DesiredRelease =
   | { readonly kind: "release"; readonly release: AgentRelease }
   /** Names in order, at most {@link TIED_RELEASES_MAX} of them. */
   | { readonly kind: "tie"; readonly names: readonly string[]; readonly priority: number }
+  /** The release that decided stands in the store and cannot be read. */
+  | { readonly kind: "unreadable"; readonly name: string }
   | { readonly kind: "none"; readonly reason: "NoGroups" | "NoRelease" };
 
 /**
@@ -21,7 +23,10 @@ export type DesiredRelease =
  * @param releases All releases, in any order
  * @param subject The device's groups and labels
  */
-export function selectRelease(releases: Iterable<AgentRelease>, subject: PlacementSubject): DesiredRelease {
+export function selectRelease(
+  releases: Iterable<AgentRelease>,
+  subject: PlacementSubject,
+): Exclude<DesiredRelease, { kind: "unreadable" }> {
   // Without a group no release can place the device, whatever it selects.
   if (subject.groups.length === 0) return { kind: "none", reason: "NoGroups" };
   let best: AgentRelease | undefined;

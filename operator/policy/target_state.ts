@@ -25,6 +25,7 @@ const STATE_OF_REASON: Readonly<Record<DesiredReason, TargetState>> = {
   NoGroups: "pending",
   NoRelease: "pending",
   Conflict: "pending",
+  ReleaseUnreadable: "pending",
   Quarantined: "quarantined",
   UpToDate: "current",
   Pending: "pending",

@@ -1,0 +1,24 @@
+/**
+ * Where the groups of a device come from, as a port: groups authorize, so whoever can write them decides which devices
+ * take which release (DESIGN 3).
+ *
+ * @module
+ */
+import type { Device } from "../../contracts/device_resource.ts";
+
+/** Groups of devices. */
+export interface GroupSource {
+  /**
+   * The groups that authorize a device now. A failure is an error, never an empty answer: an empty answer takes the
+   * device away from its release.
+   *
+   * @throws {FleetError} transient when it cannot be known; planning is tried again and nothing is changed until then
+   */
+  groupsOf(device: Device): Promise<readonly string[]>;
+  /**
+   * Calls a listener with the id of each device whose groups may have changed other than by its resource.
+   *
+   * @returns a function that ends it
+   */
+  onChange(listener: (deviceId: string) => void): () => void;
+}

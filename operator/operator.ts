@@ -1,0 +1,247 @@
+/**
+ * The operator: watches, queues and reconcilers put together. It keeps no state of its own; whatever it knows it reads
+ * again at the next start, and any number of operators may run at once.
+ *
+ * @module
+ */
+import type { BucketSpec } from "../contracts/buckets.ts";
+import { errorText, isFleetError } from "../contracts/errors.ts";
+import {
+  RECONCILE_CONCURRENCY,
+  RECONCILE_RETRY_MAX_MS,
+  RECONCILE_RETRY_MIN_MS,
+  RECONCILE_SLICE_MS,
+} from "../contracts/limits.ts";
+import type { ResourceKind } from "../contracts/resource.ts";
+import { BucketBinder } from "./runtime/bucket_binder.ts";
+import type { Bus, BusAdmin } from "../lib/bus/port.ts";
+import { type Clock, systemClock } from "../lib/deadline.ts";
+import type { Logger } from "../lib/log.ts";
+import type { GroupSource } from "./groups/port.ts";
+import type { LivenessBounds } from "./policy/liveness.ts";
+import { DEVICE_BUCKETS } from "./reconcile/bus_documents.ts";
+import { DeviceReconciler } from "./reconcile/device_reconciler.ts";
+import { FleetFeeds } from "./reconcile/fleet_feeds.ts";
+import { FleetView } from "./reconcile/fleet_view.ts";
+import type { FleetWrites } from "./reconcile/fleet_writes.ts";
+import { Interner } from "./reconcile/interner.ts";
+import { ReleaseReconciler } from "./reconcile/release_reconciler.ts";
+import { BrokerTime } from "./runtime/broker_time.ts";
+import { ConnectionKeeper } from "./runtime/connection_keeper.ts";
+import { runWatchLoop } from "./runtime/watch_loop.ts";
+import { WorkQueue } from "./runtime/work_queue.ts";
+import { WriteThrottle } from "./runtime/write_throttle.ts";
+import type { ResourceStore, StoreEvent } from "./stores/port.ts";
+
+/** What an operator works with. */
+export interface OperatorOptions {
+  readonly bus: Bus;
+  /** Makes the buckets; absent in observe mode, which changes nothing. */
+  readonly admin?: BusAdmin;
+  readonly buckets: { readonly specs: readonly BucketSpec[]; readonly fleetSize: number; readonly replicas: number };
+  readonly store: ResourceStore;
+  readonly writes: FleetWrites;
+  readonly groups: GroupSource;
+  readonly bounds: LivenessBounds;
+  /** Pause between two status writes of one resource, in ms. */
+  readonly statusWriteIntervalMs: number;
+  /** Pause before a resource that somebody else has written is answered, in ms. */
+  readonly foreignWriteSettleMs: number;
+  /** Default the system's. */
+  readonly clock?: Clock;
+  readonly log: Logger;
+}
+
+const RETRY = { minMs: RECONCILE_RETRY_MIN_MS, maxMs: RECONCILE_RETRY_MAX_MS };
+
+/** One operator. */
+export class Operator {
+  readonly #options: OperatorOptions;
+  readonly #clock: Clock;
+  readonly #view = new FleetView();
+  readonly #time: BrokerTime;
+  readonly #devices: WorkQueue;
+  readonly #releases: WorkQueue;
+  readonly #feeds: FleetFeeds;
+  readonly #binder: BucketBinder;
+  /** Sources that have not told everything that is there for the first time. */
+  readonly #unread = new Set<string>([...DEVICE_BUCKETS, "Device", "AgentRelease"]);
+  readonly #allRead = Promise.withResolvers<void>();
+
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+    const { bounds, bus, foreignWriteSettleMs, groups, log, statusWriteIntervalMs, store, writes } = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#binder = new BucketBinder(bus);
+    this.#time = new BrokerTime(bus, this.#clock);
+    const interner = new Interner();
+    const devices = new DeviceReconciler({
+      view: this.#view,
+      store,
+      bucket: (name) => this.#binder.bucket(name),
+      writes,
+      groups,
+      time: this.#time,
+      throttle: new WriteThrottle(statusWriteIntervalMs, this.#clock),
+      bounds,
+      interner,
+      onRelease: (name) => this.#releases.add(name),
+      log,
+    });
+    const releases = new ReleaseReconciler({
+      view: this.#view,
+      writes,
+      time: this.#time,
+      throttle: new WriteThrottle(statusWriteIntervalMs, this.#clock),
+    });
+    this.#devices = this.#queue("device", (id) => devices.reconcile(id));
+    this.#releases = this.#queue("release", (name) => releases.reconcile(name));
+    this.#feeds = new FleetFeeds({
+      view: this.#view,
+      interner,
+      look: {
+        device: (id) => this.#devices.add(id),
+        deviceLater: (id) => this.#devices.addAfter(id, foreignWriteSettleMs),
+        release: (name) => this.#releases.add(name),
+        releaseLater: (name) => this.#releases.addAfter(name, foreignWriteSettleMs),
+      },
+      log,
+    });
+  }
+
+  /** Whether there is nothing left to look at now; what is due later does not count. */
+  get isIdle(): boolean {
+    return this.#unread.size === 0 && this.#devices.size === 0 && this.#releases.size === 0;
+  }
+
+  /** Figures for logs and measurements. */
+  get figures(): Readonly<Record<"devices" | "waiting" | "failing" | "malformed", number>> {
+    return {
+      devices: this.#view.size,
+      waiting: this.#devices.size + this.#releases.size,
+      failing: this.#devices.failing + this.#releases.failing,
+      malformed: this.#feeds.malformed,
+    };
+  }
+
+  /**
+   * Works until the signal aborts, and then ends what it has begun.
+   *
+   * @param signal Ends it
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { groups, log } = this.#options;
+    this.#pause();
+    const keeper = new ConnectionKeeper({
+      bus: this.#options.bus,
+      time: this.#time,
+      ensureBuckets: () => this.#ensureBuckets(),
+      onReady: () => this.#resume(),
+      onAway: () => this.#pause(),
+      retry: RETRY,
+      clock: this.#clock,
+      log,
+    });
+    const unlisten = groups.onChange((id) => this.#devices.add(id));
+    try {
+      const watching = [keeper.run(signal), ...this.#watches(signal)];
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        if (signal.aborted) resolve();
+      });
+      // A decision on half of what is known would be a wrong one.
+      await Promise.race([this.#allRead.promise, aborted]);
+      if (!signal.aborted) log.info("the fleet is read", this.figures);
+      await Promise.all([this.#devices.run(signal), this.#releases.run(signal)]);
+      await Promise.all(watching);
+    } finally {
+      unlisten();
+    }
+  }
+
+  #pause(): void {
+    this.#devices.pause();
+    this.#releases.pause();
+  }
+
+  #resume(): void {
+    this.#devices.resume();
+    this.#releases.resume();
+    // What silence means depends on the watch, which has begun anew.
+    for (const id of this.#view.deviceIds) this.#devices.add(id);
+  }
+
+  async #ensureBuckets(): Promise<void> {
+    const { admin, buckets: { fleetSize, replicas, specs } } = this.#options;
+    if (admin !== undefined) await admin.ensureBuckets(specs, fleetSize, replicas);
+  }
+
+  #watches(signal: AbortSignal): Promise<void>[] {
+    const { log } = this.#options;
+    const common = { retry: RETRY, log, clock: this.#clock };
+    const documents = DEVICE_BUCKETS.map((name) =>
+      runWatchLoop({
+        ...common,
+        name,
+        open: async (ending) => (await this.#binder.bucket(name)).watch("*", ending),
+        onReopen: () => this.#feeds.restart(name),
+        onEvent: (event) => {
+          this.#feeds.takeDocument(name, event);
+          if (event.kind === "current") this.#markRead(name);
+        },
+      }, signal)
+    );
+    return [
+      ...documents,
+      this.#watchResources("Device", (event) => this.#feeds.takeDevice(event), signal),
+      this.#watchResources("AgentRelease", (event) => this.#feeds.takeRelease(event), signal),
+    ];
+  }
+
+  async #watchResources<K extends ResourceKind>(
+    kind: K,
+    take: (event: StoreEvent<K>) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await runWatchLoop({
+      name: kind,
+      open: (ending) => this.#options.store.watch(kind, ending),
+      onReopen: () => this.#feeds.restart(kind),
+      onEvent: (event) => {
+        take(event);
+        if (event.kind === "current") this.#markRead(kind);
+      },
+      retry: RETRY,
+      log: this.#options.log,
+      clock: this.#clock,
+    }, signal);
+  }
+
+  #markRead(source: string): void {
+    this.#unread.delete(source);
+    if (this.#unread.size === 0) this.#allRead.resolve();
+  }
+
+  #queue(what: string, handle: (key: string) => Promise<number | null>): WorkQueue {
+    const { log } = this.#options;
+    return new WorkQueue({
+      handle,
+      onError: (key, error) => {
+        const code = isFleetError(error) ? error.code : undefined;
+        const retry = isFleetError(error) ? error.retry : "permanent";
+        // An outage is one state of all keys; anything else is told of the key that it concerns.
+        if (retry === "transient") log.state(`reconcile ${what}`, "cannot reconcile now", { what, code }, "warn");
+        else {log.state(
+            `reconcile ${what} ${key}`,
+            "cannot reconcile",
+            { [what]: key, code, error: errorText(error) },
+            "error",
+          );}
+      },
+      concurrency: RECONCILE_CONCURRENCY,
+      retry: RETRY,
+      sliceMs: RECONCILE_SLICE_MS,
+      clock: this.#clock,
+    });
+  }
+}

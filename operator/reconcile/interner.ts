@@ -1,0 +1,32 @@
+/**
+ * Makes equal texts one text in memory: a fleet says the same few versions and names a hundred thousand times.
+ *
+ * @module
+ */
+
+/** Different texts that are remembered: far more than a fleet's versions and systems, far fewer than its devices. */
+const TEXTS_MAX = 10_000;
+
+/** Remembers texts. */
+export class Interner {
+  readonly #texts = new Map<string, unknown>();
+
+  /** The one copy of a text. */
+  text(value: string): string {
+    return this.shared(value, value);
+  }
+
+  /**
+   * The one copy of a value that never changes.
+   *
+   * @param key A text that is equal if and only if the values are
+   * @param value The value, used when it is the first of its key
+   */
+  shared<T>(key: string, value: T): T {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known as T;
+    // Full means that somebody sends ever new texts: what is known stays shared, the rest is kept as it came.
+    if (this.#texts.size < TEXTS_MAX) this.#texts.set(key, value);
+    return value;
+  }
+}
