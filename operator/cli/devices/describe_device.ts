@@ -140,7 +140,7 @@ function releaseFields(status: DeviceStatus | undefined): Field[] {
   return [
     ["Release", desiredRelease ?? "none"],
     ["State", { text: why === "" ? state.text : `${state.text} (${why})`, tone: state.tone }],
-    ["Failed before", failedIdentities.length === 0 ? undefined : `${failedIdentities.length} release identities`],
+    ["Failed before", failedIdentities.length === 0 ? undefined : failedText(failedIdentities.length)],
   ];
 }
 
@@ -236,4 +236,8 @@ function renderPostMortem(postMortem: PostMortem | undefined, paint: Paint): str
   const lines = lastLines.length === 0 ? "" : renderFields([["Last lines", ""]], paint, "    ") +
     lastLines.map((line) => `      ${printable(line)}\n`).join("");
   return `  ${paint("Post-mortem:", "strong")}\n${fields}${lines}`;
+}
+
+function failedText(count: number): string {
+  return `${count} ${count === 1 ? "identity" : "identities"} of releases, not tried again`;
 }

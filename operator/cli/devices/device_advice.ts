@@ -145,9 +145,9 @@ function failedUpgrade(status: DeviceStatus): Advice[] {
   }];
 }
 
-function failedEarlier({ desiredRelease = "NAME" }: DeviceStatus): Advice {
+function failedEarlier({ desiredRelease = "NAME", desiredReason = "Failed" }: DeviceStatus): Advice {
   return {
-    code: "Failed",
+    code: desiredReason,
     problem: `Release ${desiredRelease} has failed here before, and is not tried again by itself`,
     steps: [`fleetctl release retry ${desiredRelease}   # once its cause is mended`],
   };
