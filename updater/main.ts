@@ -80,7 +80,12 @@ function parse(args: readonly string[]): CommandLine {
     throw usage(errorText(error));
   }
   const { values, positionals: [command, ...rest] } = parsed;
-  const common = { root: values.root ?? "", config: values.config, output: outputOf(values.output), select: values.select };
+  const common = {
+    root: values.root ?? "",
+    config: values.config,
+    output: outputOf(values.output),
+    select: values.select,
+  };
   if (values.help === true) return { ...common, command: "help" };
   if (values.version === true) return { ...common, command: "version" };
   if (rest.length > 0) throw usage(`${rest.join(" ")}: too many words`);
