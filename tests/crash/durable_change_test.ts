@@ -87,14 +87,31 @@ Deno.test("renameDurably() across directories keeps the file once it has returne
   for (const disk of states) assertEquals([await text(disk), await disk.list("/reserve")], ["new", []]);
 });
 
-Deno.test("makeDirectoryDurably() makes every new directory durable, and syncs nothing when it is there", async () => {
-  const fs = new MemoryFileSystem();
-  await makeDirectoryDurably(fs, "/var", 0o755);
-  await makeDirectoryDurably(fs, "/var/lib/a/b", 0o700);
-  const states = fs.crashStates();
-  assertEquals(states.count, 1);
-  for (const disk of states) assertEquals((await disk.stat("/var/lib/a/b"))?.mode, 0o700);
-  const before = fs.operations;
-  await makeDirectoryDurably(fs, "/var/lib/a/b", 0o755);
-  assertEquals(fs.operations - before, 1);
+Deno.test("makeDirectoryDurably() leaves a durable directory, also after a run that was killed at any operation", async () => {
+  for (const crash of ["before", "after"] as const) {
+    let crashed = true;
+    for (let at = 1; crashed; at++) {
+      const fs = new MemoryFileSystem();
+      await fs.makeDirectory("/var", 0o755);
+      const faulty = new FaultyFileSystem(fs, { at, crash });
+      await makeDirectoryDurably(faulty, "/var/lib/a/b", 0o700).catch(() => {});
+      crashed = faulty.crashed;
+      await makeDirectoryDurably(fs, "/var/lib/a/b", 0o700);
+      fs.onOperation(({ name }) => assertEquals(name, "syncDirectory", "a directory that is there is only synced"));
+      await makeDirectoryDurably(fs, "/var/lib/a/b", 0o755);
+      const states = fs.crashStates();
+      assertEquals(states.count, 1);
+      for (const disk of states) assertEquals((await disk.stat("/var/lib/a/b"))?.mode, 0o700);
+    }
+  }
+});
+
+Deno.test("makeDirectoryDurably() works below a read-only file system that cannot sync", async () => {
+  for (const errno of ["EROFS", "EINVAL", "EIO"] as const) {
+    const fs = new MemoryFileSystem();
+    await fs.makeDirectory("/mount/state", 0o755);
+    const faulty = new FaultyFileSystem(fs, { at: 1, errno, times: "once" }, isSync);
+    const error = await makeDirectoryDurably(faulty, "/mount/state", 0o700).catch((caught) => caught);
+    assertEquals([faulty.injected, error?.code], [1, errno === "EIO" ? "E_FSYNC" : undefined]);
+  }
 });

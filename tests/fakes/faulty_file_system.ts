@@ -13,7 +13,7 @@ import { type FileOperation, type OperationName, SimulatedCrash } from "./file_o
 /** An operation fails and changes nothing; so does every later one when `times` is `always`. */
 export interface ErrnoFault {
   readonly at: number;
-  readonly errno: "ENOSPC" | "EIO" | "EDQUOT" | "EROFS";
+  readonly errno: "ENOSPC" | "EIO" | "EDQUOT" | "EROFS" | "EINVAL";
   readonly times: "once" | "always";
 }
 
