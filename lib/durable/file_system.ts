@@ -41,7 +41,10 @@ export interface WritableFile {
 export interface FileSystem {
   /** All bytes of a file, or null when there is none. @throws `E_FS_TOO_LARGE` above `maxBytes`. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array | null>;
-  /** Reads a file in chunks of at most {@link DIGEST_CHUNK_BYTES}; null when there is none. A chunk is valid until the next. */
+  /**
+   * Reads a file in chunks of at most {@link DIGEST_CHUNK_BYTES}; null when there is none. Iterate it once, or the file
+   * stays open; a chunk is valid until the next.
+   */
   readChunks(path: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Creates a file that must not exist (`O_EXCL`, also against dangling links), with its mode from the start. */
   create(path: string, mode: number): Promise<WritableFile>;

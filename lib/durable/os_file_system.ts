@@ -112,15 +112,23 @@ async function readBounded(handle: FileHandle, path: string, maxBytes: number): 
   }
 }
 
+/** Reads one chunk ahead, so that the disk and whoever works on a chunk are busy at the same time. */
 async function* chunksOf(handle: FileHandle, path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  let current = new Uint8Array(DIGEST_CHUNK_BYTES);
+  let next = new Uint8Array(DIGEST_CHUNK_BYTES);
+  const read = (buffer: Uint8Array) =>
+    attempt(`read ${path}`, () => handle.read(buffer, 0, buffer.byteLength, null)).then(({ bytesRead }) => bytesRead);
+  let reading = read(current);
   try {
-    const buffer = new Uint8Array(DIGEST_CHUNK_BYTES);
-    while (true) {
-      const { bytesRead } = await attempt(`read ${path}`, () => handle.read(buffer, 0, buffer.byteLength, null));
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
+    for (let length = await reading; length > 0; length = await reading) {
+      reading = read(next);
+      // Its failure is thrown when its turn comes, and must not count as unhandled until then.
+      reading.catch(() => {});
+      yield current.subarray(0, length);
+      [current, next] = [next, current];
     }
   } finally {
+    await reading.catch(() => {});
     await handle.close();
   }
 }
