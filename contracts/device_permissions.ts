@@ -4,8 +4,8 @@
  *
  * Two walls are needed. Permissions bind the subjects that a device sends to, but not the reply subject that it names,
  * and the server sends its answers there with rights of its own: within one account, a device that may write its own key
- * could have the answer sent to another's key, or to the API's request to purge a bucket (measured with 2.10.27, see
- * `tests/nats/device_isolation_test.ts`). So devices are in an account without JetStream and without buckets. It imports
+ * could have the answer sent to another's key, or to the API's request to purge a bucket (measured with 2.10.27 and
+ * 2.15.1, see `tests/nats/device_isolation_test.ts`). So devices are in an account without JetStream and without buckets. It imports
  * the few services below; answers come back into it, where nothing acts on them.
  *
  * @module
@@ -87,39 +87,35 @@ export function devicePermissions(deviceId: string): SubjectPermissions {
   };
 }
 
-/** A service that the account of the devices imports. */
-export interface AccountService {
-  /** The subject in the account that holds the buckets. */
-  readonly subject: string;
-  /** The subject in the account of the devices. */
-  readonly local: string;
-}
-
-/** What the account that holds the buckets exports, and the account of the devices imports. */
-export interface DeviceAccountImports {
-  /** Services, which take a request and answer it. */
-  readonly services: readonly AccountService[];
-  /** Subjects that are heard there as they are. */
-  /** Subjects on which devices are sent what they watch. */
+/** What the two accounts have between them. Members are named for what they become in the server's configuration. */
+export interface DeviceAccount {
+  /** Services that the account of the buckets exports and the account of the devices imports, under the same subject. */
+  readonly services: readonly string[];
+  /** Streams of messages likewise: what consumers of devices deliver. */
   readonly streams: readonly string[];
+  /** Subject mappings of the account of the buckets. */
+  readonly mappings: Readonly<Record<string, string>>;
 }
 
-/** The imports of the account that all devices are in. That account has no JetStream of its own. */
-export function deviceAccountImports(): DeviceAccountImports {
-  const services: AccountService[] = [];
-  const same = (subject: string) => services.push({ subject, local: subject });
-  const api = (request: string) => {
-    services.push({ subject: `${API_PREFIX}.${request}`, local: `${DEVICE_API_PREFIX}.${request}` });
-  };
+/**
+ * The account that all devices are in, which has no JetStream of its own.
+ *
+ * Requests of the API come under a prefix of their own, since every account has the plain one, and are mapped to the
+ * plain one in the account of the buckets. An import that renames them would do the same, but nats-server 2.10 ends in a
+ * panic when a device names such an import as its reply subject.
+ */
+export function deviceAccount(): DeviceAccount {
+  const services: string[] = [];
   for (const { bucket, keys, watch, write } of bucketGrants("*")) {
     const stream = streamName(bucket);
     const subject = keySubject(bucket, keys);
-    api(`DIRECT.GET.${stream}.${subject}`);
-    if (watch) {
-      api(`CONSUMER.CREATE.${stream}.*.${subject}`);
-      same(`$JS.FC.${stream}.>`);
-    }
-    if (write) same(subject);
+    services.push(`${DEVICE_API_PREFIX}.DIRECT.GET.${stream}.${subject}`);
+    if (watch) services.push(`${DEVICE_API_PREFIX}.CONSUMER.CREATE.${stream}.*.${subject}`, `$JS.FC.${stream}.*.*`);
+    if (write) services.push(subject);
   }
-  return { services, streams: [`${DELIVERY_PREFIX}.>`] };
+  return {
+    services,
+    streams: [`${DELIVERY_PREFIX}.>`],
+    mappings: { [`${DEVICE_API_PREFIX}.>`]: `${API_PREFIX}.>` },
+  };
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FleetError } from "./errors.ts";
-import { deviceAccountImports, devicePermissions } from "./device_permissions.ts";
+import { deviceAccount, devicePermissions } from "./device_permissions.ts";
 import { USER_INFO_SUBJECT } from "./subjects.ts";
 
 /** Whether a literal subject matches a pattern, by the rules of NATS. */
@@ -106,21 +106,24 @@ Deno.test({
 });
 
 Deno.test({
-  name: "deviceAccountImports() covers the permissions of every device, and no more of the API",
+  name: "deviceAccount() covers the permissions of every device, and no more of the API",
   permissions: "none",
   fn() {
-    const { services, streams } = deviceAccountImports();
+    const { services, streams, mappings } = deviceAccount();
     for (const allowed of permissions.publish.allow) {
       if (allowed === USER_INFO_SUBJECT) continue;
       // A wildcard of the permission stands for any token of the import.
       const literal = allowed.replaceAll("*", "x").replaceAll(">", "x");
-      assert(services.some(({ local }) => matches(local, literal)), allowed);
+      assert(services.some((service) => matches(service, literal)), allowed);
+    }
+    for (const service of services) {
+      assert(
+        /^\$KV\.|^\$JS\.FC\.|^\$JS\.fleet\.API\.(DIRECT\.GET|CONSUMER\.CREATE)\.KV_[a-z-]+\./.test(service),
+        service,
+      );
+      assert(!/intent|desired-state|resources/.test(service) || !service.startsWith("$KV."), service);
     }
     assertEquals(streams, ["fleet.deliver.>"]);
-    for (const { subject, local } of services) {
-      assertEquals(local, subject.replace(/^\$JS\.API\./, "$JS.fleet.API."));
-      assert(/^\$KV\.|^\$JS\.FC\.|^\$JS\.API\.(DIRECT\.GET|CONSUMER\.CREATE)\.KV_[a-z-]+\./.test(subject), subject);
-      assert(!/intent|desired-state|resources/.test(subject) || !subject.startsWith("$KV."), subject);
-    }
+    assertEquals(mappings, { "$JS.fleet.API.>": "$JS.API.>" });
   },
 });

@@ -36,7 +36,7 @@ export function inboxPrefix(deviceId: string): string {
 /** Prefix of the JetStream API in the account that holds the buckets. */
 export const API_PREFIX = "$JS.API";
 
-/** Prefix under which the account of the devices imports the part of the API that devices need. */
+/** Prefix of the part of the API that devices have, in the account of the devices (`deviceAccount`). */
 export const DEVICE_API_PREFIX = "$JS.fleet.API";
 
 /** First tokens of every subject that consumers of devices deliver to; the account of the devices imports them. */

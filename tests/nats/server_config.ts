@@ -3,11 +3,7 @@
  *
  * @module
  */
-import {
-  deviceAccountImports,
-  devicePermissions,
-  type SubjectPermissions,
-} from "../../contracts/device_permissions.ts";
+import { deviceAccount, devicePermissions, type SubjectPermissions } from "../../contracts/device_permissions.ts";
 
 /** One user of a server. Without permissions it may do everything in its account. */
 export interface ServerUser {
@@ -51,16 +47,14 @@ export interface FleetUsers {
  * @param users Who may connect
  */
 export function fleetAccountsConfig({ programs, devices }: FleetUsers): string {
-  const { services, streams } = deviceAccountImports();
-  const from = (subject: string) => ({ account: FLEET_ACCOUNT, subject });
+  const { services, streams, mappings } = deviceAccount();
+  const links = [...services.map((service) => ({ service })), ...streams.map((stream) => ({ stream }))];
   const accounts = {
     [FLEET_ACCOUNT]: {
       jetstream: "enabled",
       users: programs,
-      exports: [
-        ...services.map(({ subject }) => ({ service: subject, accounts: [DEVICES_ACCOUNT] })),
-        ...streams.map((stream) => ({ stream, accounts: [DEVICES_ACCOUNT] })),
-      ],
+      mappings,
+      exports: links.map((link) => ({ ...link, accounts: [DEVICES_ACCOUNT] })),
     },
     [DEVICES_ACCOUNT]: {
       users: devices.map(({ deviceId, password }) => ({
@@ -68,10 +62,10 @@ export function fleetAccountsConfig({ programs, devices }: FleetUsers): string {
         password,
         permissions: devicePermissions(deviceId),
       })),
-      imports: [
-        ...services.map(({ subject, local }) => ({ service: from(subject), to: local })),
-        ...streams.map((stream) => ({ stream: from(stream) })),
-      ],
+      imports: links.map((link) => {
+        const [[kind, subject]] = Object.entries(link) as [[string, string]];
+        return { [kind]: { account: FLEET_ACCOUNT, subject } };
+      }),
     },
   };
   return `accounts: ${JSON.stringify(accounts)}\n`;
