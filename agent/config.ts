@@ -24,14 +24,12 @@ import {
   type Decoder,
   flag,
   integer,
-  list,
   object,
   oneOf,
   optional,
   refined,
-  text,
 } from "../contracts/codec.ts";
-import { absolutePath, deviceId, shortText } from "../contracts/formats.ts";
+import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   DRAIN_MUTATION_TIMEOUT_MS,
   HEARTBEAT_INTERVAL_MS,
@@ -43,8 +41,6 @@ import {
   NATS_RECONNECT_MIN_MS,
   NATS_REQUEST_TIMEOUT_MS,
   NATS_RETRY_WINDOW_MS,
-  NATS_SERVERS_MAX,
-  SHORT_TEXT_MAX_CHARS,
   STARTUP_RETRY_MS,
   STATUS_REREAD_MS,
   UPDATER_AWAY_AFTER_MS,
@@ -52,44 +48,8 @@ import {
   UPDATER_POLL_IDLE_MS,
 } from "../contracts/limits.ts";
 import { type ManagedPaths, managedPaths } from "../contracts/managed_paths.ts";
+import { type NatsSettings, natsSettings } from "../lib/bus/nats_settings.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
-
-const SERVER_URL_REGEXP = /^(?:nats|tls):\/\/(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?\/?$/;
-
-const serverUrl: Decoder<string> = text({
-  // The value stays out of the message: a mistaken one may hold a password.
-  what: "a NATS URL such as tls://host:4222, without a user",
-  maxChars: 512,
-  pattern: SERVER_URL_REGEXP,
-});
-
-const user = refined(shortText, (value, path) => {
-  if (value === "") throw decodeError(path, `must be a user name of 1 to ${SHORT_TEXT_MAX_CHARS} characters`);
-  return value;
-});
-
-const natsShape = object({
-  /** Every one of them leads to the same cluster. */
-  servers: list(serverUrl, NATS_SERVERS_MAX, 1),
-  user: optional(user),
-  passwordFile: optional(absolutePath),
-  tokenFile: optional(absolutePath),
-  /** A NATS credentials file: user JWT and nkey seed. */
-  credentialsFile: optional(absolutePath),
-  /** Roots in PEM, trusted beside the system's; with it a server without TLS is refused. */
-  caFile: optional(absolutePath),
-});
-
-const nats = refined(natsShape, (value, path) => {
-  const { user, passwordFile, tokenFile, credentialsFile } = value;
-  if ((user === undefined) !== (passwordFile === undefined)) {
-    throw decodeError(`${path}.user`, "stands with passwordFile, and one without the other says nothing");
-  }
-  if ([user, tokenFile, credentialsFile].filter((login) => login !== undefined).length > 1) {
-    throw decodeError(path, "has more than one login, want one of user with passwordFile, tokenFile, credentialsFile");
-  }
-  return value;
-});
 
 const podman = refined(object({ enabled: flag }), (value, path) => {
   if (value.enabled) throw decodeError(`${path}.enabled`, "is true, and this agent manages no Podman workloads");
@@ -143,7 +103,7 @@ export const DEFAULT_BOUNDS: AgentBounds = {
 
 const agentConfigShape = object({
   deviceId,
-  nats,
+  nats: natsSettings,
   /** Prefix of all managed paths (DESIGN 5). Default none. */
   root: optional(absolutePath),
   /** Default disabled, which is all that this agent can do. */
@@ -157,7 +117,7 @@ const agentConfigShape = object({
 /** The configuration with its defaults filled in. */
 export interface AgentConfig {
   readonly deviceId: string;
-  readonly nats: Decoded<typeof natsShape>;
+  readonly nats: NatsSettings;
   /** Prefix of all managed paths; empty for none. */
   readonly root: string;
   readonly paths: ManagedPaths;
@@ -174,15 +134,3 @@ export const agentConfig: Decoder<AgentConfig> = refined(agentConfigShape, (valu
   logLevel: value.logLevel ?? "info",
   bounds: { ...DEFAULT_BOUNDS, ...value.bounds },
 }));
-
-/**
- * The files that hold the device's login, which nobody but owner and group may open.
- *
- * @param config The configuration
- */
-export function secretFiles({ nats }: Pick<AgentConfig, "nats">): { readonly field: string; readonly path: string }[] {
-  return (["passwordFile", "tokenFile", "credentialsFile"] as const).flatMap((name) => {
-    const path = nats[name];
-    return path === undefined ? [] : [{ field: `nats.${name}`, path }];
-  });
-}

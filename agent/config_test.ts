@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { decodeProblems } from "../contracts/decode_problems.ts";
-import { type AgentBounds, agentConfig, DEFAULT_BOUNDS, secretFiles } from "./config.ts";
+import { natsSecretFiles } from "../lib/bus/nats_settings.ts";
+import { type AgentBounds, agentConfig, DEFAULT_BOUNDS } from "./config.ts";
 
 const NATS = { servers: ["tls://nats.example:4222"] };
 const MINIMAL = { deviceId: "device-1", nats: NATS };
@@ -12,7 +13,7 @@ Deno.test("agentConfig fills in its defaults", () => {
   assertEquals(config.bounds, DEFAULT_BOUNDS);
   assertEquals(config.logLevel, "info");
   assertEquals(config.paths.agentLock, "/var/lib/harmony-fleet/agent/agent.lock");
-  assertEquals(secretFiles(config), []);
+  assertEquals(natsSecretFiles(config.nats), []);
 });
 
 Deno.test("agentConfig prefixes all managed paths with the root", () => {
@@ -67,7 +68,7 @@ Deno.test("agentConfig takes no login in a URL, and does not repeat it", () => {
 
 Deno.test("agentConfig names the files of a login", () => {
   const config = agentConfig({ ...MINIMAL, nats: { ...NATS, user: "u", passwordFile: "/p" } }, "");
-  assertEquals(secretFiles(config), [{ field: "nats.passwordFile", path: "/p" }]);
+  assertEquals(natsSecretFiles(config.nats), [{ field: "nats.passwordFile", path: "/p" }]);
 });
 
 for (const [name, limitMs] of Object.entries(DEFAULT_BOUNDS)) {

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { errorText } from "../contracts/errors.ts";
-import { SECRET_FILE_MAX_BYTES } from "../contracts/limits.ts";
+import { natsSecretFiles } from "../lib/bus/nats_settings.ts";
 import { ConfigError, readConfig } from "../lib/config/read_config.ts";
-import { MODE_WORLD_ANY, readGuardedFile } from "../lib/config/read_guarded_file.ts";
-import { type AgentConfig, agentConfig, secretFiles } from "./config.ts";
+import { secretProblems } from "../lib/config/secret_problems.ts";
+import { type AgentConfig, agentConfig } from "./config.ts";
 
 /**
  * Loads a configuration, and looks at each secret that it names, so that a wrong mode is one clear line at the start and
@@ -18,19 +17,7 @@ import { type AgentConfig, agentConfig, secretFiles } from "./config.ts";
  */
 export async function loadConfig(path: string): Promise<AgentConfig> {
   const config = await readConfig(path, agentConfig);
-  const problems: string[] = [];
-  for (const secret of secretFiles(config)) {
-    try {
-      const bytes = await readGuardedFile(secret.path, {
-        what: "the secret",
-        maxBytes: SECRET_FILE_MAX_BYTES,
-        forbiddenMode: MODE_WORLD_ANY,
-      });
-      if (new TextDecoder().decode(bytes).trim() === "") problems.push(`${secret.field}: ${secret.path} is empty`);
-    } catch (error) {
-      problems.push(`${secret.field}: ${errorText(error)}`);
-    }
-  }
+  const problems = await secretProblems(natsSecretFiles(config.nats));
   if (problems.length > 0) throw new ConfigError(path, problems);
   return config;
 }

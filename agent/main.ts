@@ -4,8 +4,9 @@
  * @module
  */
 import { SOCKET_MESSAGE_MAX_BYTES } from "../contracts/limits.ts";
-import type { BusAuth, BusOptions } from "../lib/bus/bus_options.ts";
+import type { BusOptions } from "../lib/bus/bus_options.ts";
 import { connectBusWithin } from "../lib/bus/connect.ts";
+import { natsAuth } from "../lib/bus/nats_settings.ts";
 import { ConfigError } from "../lib/config/read_config.ts";
 import { systemClock } from "../lib/deadline.ts";
 import { osFileSystem } from "../lib/durable/os_file_system.ts";
@@ -26,22 +27,12 @@ import { formatReadinessStatus } from "../contracts/readiness.ts";
 import { type UpdaterClient, updaterClient } from "./upgrade/updater_client.ts";
 import { watchdogIntervalMs } from "./watchdog.ts";
 
-function authOf({ nats }: AgentConfig): BusAuth {
-  const { user, passwordFile, tokenFile, credentialsFile } = nats;
-  if (user !== undefined && passwordFile !== undefined) {
-    return { kind: "password", user, password: { file: passwordFile } };
-  }
-  if (tokenFile !== undefined) return { kind: "token", token: { file: tokenFile } };
-  if (credentialsFile !== undefined) return { kind: "credentials", credentials: { file: credentialsFile } };
-  return { kind: "none" };
-}
-
 function busOptions(config: AgentConfig, name: string): BusOptions {
   const { bounds, deviceId, nats } = config;
   return {
     servers: nats.servers,
     name,
-    auth: authOf(config),
+    auth: natsAuth(nats),
     deviceId,
     ...(nats.caFile === undefined ? {} : { tls: { caFile: nats.caFile } }),
     bounds: {
