@@ -1,0 +1,22 @@
+/**
+ * Loads the configuration with the files that it names.
+ *
+ * @module
+ */
+import { natsSecretFiles } from "../lib/bus/nats_settings.ts";
+import { ConfigError, readConfig } from "../lib/config/read_config.ts";
+import { secretProblems } from "../lib/config/secret_problems.ts";
+import { type OperatorConfig, operatorConfig } from "./config.ts";
+
+/**
+ * Loads a configuration, and looks at each secret that it names.
+ *
+ * @param path Path of `operator.json`
+ * @throws {ConfigError} With every problem
+ */
+export async function loadConfig(path: string): Promise<OperatorConfig> {
+  const config = await readConfig(path, operatorConfig);
+  const problems = await secretProblems(natsSecretFiles(config.nats));
+  if (problems.length > 0) throw new ConfigError(path, problems);
+  return config;
+}
