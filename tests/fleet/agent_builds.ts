@@ -12,13 +12,14 @@ export const AGENT_DEFECTS = ["never-ready", "exits-0", "exits-1", "exits-75", "
 export type AgentDefect = (typeof AGENT_DEFECTS)[number];
 
 /** Lines that run before the agent's own; they leave `--self-test` and `--version` alone unless they are about them. */
-const PRELUDES: { readonly [D in AgentDefect]: string } = {
-  "never-ready": whenServing("await new Promise(() => setInterval(() => {}, 1000));"),
-  "exits-0": whenServing("Deno.exit(0);"),
-  "exits-1": whenServing('console.error("broken on purpose: exits with 1"); Deno.exit(1);'),
-  "exits-75": whenServing("Deno.exit(75);"),
-  "self-test-fails": 'if (Deno.args.includes("--self-test")) { console.log(JSON.stringify(' +
-    '{ schema: 1, version: "0.0.0", arch: Deno.build.arch, passed: false, checks: [{ name: "config", ' +
+const PRELUDES: { readonly [D in AgentDefect]: (version: string) => string } = {
+  "never-ready": () => whenServing("await new Promise(() => setInterval(() => {}, 1000));"),
+  "exits-0": () => whenServing("Deno.exit(0);"),
+  "exits-1": () => whenServing('console.error("broken on purpose: exits with 1"); Deno.exit(1);'),
+  "exits-75": () => whenServing("Deno.exit(75);"),
+  "self-test-fails": (version) =>
+    'if (Deno.args.includes("--self-test")) { console.log(JSON.stringify(' +
+    `{ schema: 1, version: "${version}", arch: Deno.build.arch, passed: false, checks: [{ name: "config", ` +
     'result: "failed", reason: "broken on purpose", failureClass: "version", durationMs: 1 }] })); Deno.exit(1); }',
 };
 
@@ -41,7 +42,8 @@ export interface AgentBuild {
  * @param build Version and defect
  */
 export function buildAgent(directory: string, { version, defect, prelude }: AgentBuild): Promise<BuiltScript> {
-  const lines = [defect === undefined ? "" : PRELUDES[defect], prelude ?? ""].filter((code) => code !== "").join("\n");
+  const lines = [defect === undefined ? "" : PRELUDES[defect](version), prelude ?? ""].filter((code) => code !== "")
+    .join("\n");
   return buildScript({
     program: "fleet-agent",
     version,
