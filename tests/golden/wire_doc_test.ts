@@ -11,6 +11,7 @@ import { BUCKET_SPECS } from "../../contracts/buckets.ts";
 import { type Decoder, isOptional, structureOf } from "../../contracts/codec.ts";
 import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
+import { devicePermissions } from "../../contracts/device_permissions.ts";
 import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
 import { BUCKET_HEADERS_MAX_BYTES } from "../../contracts/limits.ts";
 import { READINESS_STEPS } from "../../contracts/readiness.ts";
@@ -135,6 +136,28 @@ Deno.test("docs/wire.md has every bucket with its bound", () => {
     const bytes = (maxValueBytes - BUCKET_HEADERS_MAX_BYTES).toLocaleString("en-US");
     assertEquals(documented.get(name), [storage, bytes], name);
   }
+});
+
+/** A documented subject as a pattern over the subjects of device-1. */
+function subjectPattern(documented: string): RegExp {
+  const escaped = documented.replaceAll(/[$.*]/g, "\\$&");
+  const pattern = escaped
+    .replaceAll(/KV(_|\\\.)B/g, "KV$1[a-z-]+")
+    .replaceAll(/<(?:key|filter)>/g, "device-1(?:\\.>)?")
+    .replaceAll("<consumer>", "\\*")
+    .replaceAll("<device>", "device-1");
+  return new RegExp(`^${pattern}$`);
+}
+
+Deno.test("docs/wire.md lists what a device may do in NATS, and nothing else", () => {
+  const { publish, subscribe } = devicePermissions("device-1");
+  const allowed = [...publish.allow, ...subscribe.allow];
+  const documented = tableAfter("<!-- table: rights -->").flatMap(([, subjects]) => codesIn(subjects)).map(
+    subjectPattern,
+  );
+  const undocumented = allowed.filter((subject) => !documented.some((pattern) => pattern.test(subject)));
+  const useless = documented.filter((pattern) => !allowed.some((subject) => pattern.test(subject))).map(String);
+  assertEquals([undocumented, useless], [[], []]);
 });
 
 Deno.test("docs/wire.md links to files that exist", async () => {
