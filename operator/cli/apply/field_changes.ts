@@ -23,9 +23,10 @@ export interface FieldChange {
  */
 export function fieldChanges(from: unknown, to: unknown, path: string): FieldChange[] {
   if (from === undefined && to === undefined) return [];
-  if (from === undefined) return [{ path, to }];
+  // A list of artifacts is reviewed one by one, also when it is new.
+  if (from === undefined && !(Array.isArray(to) && members(to, path) !== undefined)) return [{ path, to }];
   if (to === undefined) return [{ path, from }];
-  const before = members(from, path);
+  const before = from === undefined ? new Map<string, unknown>() : members(from, path);
   const after = members(to, path);
   if (before === undefined || after === undefined) {
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ path, from, to }];

@@ -33,6 +33,10 @@ Deno.test("fieldChanges() compares artifacts by architecture and form, not by pl
     '~ spec.artifacts[aarch64/script].sha256: "b" -> "c"',
     '- spec.artifacts[x86_64/script]: {"arch":"x86_64","form":"script","sha256":"a"}',
   ]);
+  assertEquals(lines({}, before), [
+    '+ spec.artifacts[x86_64/script]: {"arch":"x86_64","form":"script","sha256":"a"}',
+    '+ spec.artifacts[aarch64/script]: {"arch":"aarch64","form":"script","sha256":"b"}',
+  ]);
 });
 
 Deno.test("fieldChanges() shows a whole value where the types differ", () => {

@@ -12,7 +12,7 @@ import { type FieldChange, fieldChangeText } from "./field_changes.ts";
 import type { DeviceImpact, FleetImpact, ReleaseImpact } from "./fleet_impact.ts";
 
 /** Longest field change that is shown whole, in characters. */
-const CHANGE_MAX_CHARS = 200;
+const CHANGE_MAX_CHARS = 400;
 
 /**
  * The line of a document that was applied: `agentrelease/agent-1-5 created`.

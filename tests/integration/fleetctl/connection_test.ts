@@ -1,0 +1,115 @@
+import { assert, assertEquals } from "@std/assert";
+import { fleetctlTest, FleetctlWorld } from "./fleetctl_world.ts";
+
+fleetctlTest("connects by variables, by options and by a file", async (world) => {
+  const { connection, directory } = world;
+  const none = { FLEETCTL_SERVERS: "", FLEETCTL_USER: "", FLEETCTL_PASSWORD_FILE: "" };
+  const byVariables = await world.run(["get", "devices", "-o", "json"]);
+  assertEquals([byVariables.code, byVariables.err], [0, ""]);
+  assertEquals(JSON.parse(byVariables.out).items, []);
+  const login = ["--user", "ops", "--password-file", `${directory}/password`];
+  const byOptions = await world.run(["--server", world.server.url, ...login, "get", "devices", "-o", "name"], {
+    env: none,
+  });
+  assertEquals([byOptions.code, byOptions.err], [0, ""]);
+  // The password file is named relative to the configuration.
+  const config = await world.file(
+    "fleetctl.json",
+    JSON.stringify({
+      servers: [connection.FLEETCTL_SERVERS],
+      user: "ops",
+      passwordFile: "password",
+    }),
+  );
+  for (
+    const options of [{ args: ["--config", config], env: none }, {
+      args: [],
+      env: { ...none, FLEETCTL_CONFIG: config },
+    }]
+  ) {
+    const byFile = await world.run([...options.args, "get", "devices", "-o", "name"], { env: options.env });
+    assertEquals([byFile.code, byFile.err], [0, ""]);
+  }
+  const wrong = await world.file("wrong.json", '{"servers": [], "pasword": 1}');
+  const refused = await world.run(["--config", wrong, "get", "devices"], { env: none });
+  assertEquals(refused.code, 2);
+  assert(refused.err.includes("servers: has 0 items, at least 1"), refused.err);
+  assert(refused.err.includes("pasword: is not known here"), refused.err);
+});
+
+fleetctlTest("says who was refused, and never the password", async (world) => {
+  const wrong = await world.file("wrong-password", "not-the-password\n");
+  const cases: readonly (readonly [Record<string, string>, string])[] = [
+    [{ FLEETCTL_PASSWORD_FILE: wrong }, `logged in as ops with the password of ${wrong}`],
+    [{ FLEETCTL_USER: "", FLEETCTL_PASSWORD_FILE: "" }, "logged in without a user"],
+    [
+      { FLEETCTL_USER: "", FLEETCTL_PASSWORD_FILE: "", FLEETCTL_TOKEN_FILE: wrong },
+      `logged in with the token of ${wrong}`,
+    ],
+  ];
+  for (const [env, expected] of cases) {
+    const { code, out, err } = await world.run(["get", "devices"], { env });
+    assertEquals([code, out], [6, ""], err);
+    assert(err.startsWith("fleetctl: Cannot log in to NATS: "), err);
+    assert(err.includes(expected), err);
+    assert(!err.includes("not-the-password"), err);
+  }
+  const missing = await world.run(["get", "devices"], { env: { FLEETCTL_PASSWORD_FILE: "/nowhere/password" } });
+  assert(missing.code !== 0 && missing.err.includes("/nowhere/password"), missing.err);
+  const inUrl = await world.run(["--server", "nats://ops:s3cret@127.0.0.1", "get", "devices"]);
+  assertEquals(inUrl.code, 2);
+  assert(inUrl.err.includes("--password-file") && !inUrl.err.includes("s3cret"), inUrl.err);
+});
+
+Deno.test("fleetctl: says what to do when nobody answers, soon", async () => {
+  const world = await FleetctlWorld.open({ buckets: false });
+  try {
+    const { url } = world.server;
+    await world.bus.close();
+    await world.server.kill9();
+    const { code, out, err, durationMs } = await world.run(["get", "devices"]);
+    assertEquals([code, out], [5, ""]);
+    assert(err.startsWith("fleetctl: Cannot connect to NATS at "), err);
+    assert(err.includes(`tried ${url} (from FLEETCTL_SERVERS), at most 15 s`), err);
+    assert(err.includes("is nats-server running there"), err);
+    assert(durationMs < 10_000, `${durationMs} ms`);
+  } finally {
+    await world.close();
+  }
+});
+
+fleetctlTest("says that the operator has never run where there are no buckets", async (world) => {
+  const { code, out, err } = await world.run(["get", "devices"]);
+  assertEquals([code, out], [5, ""]);
+  assert(err.includes("buckets are made by fleet-operator"), err);
+}, { buckets: false });
+
+fleetctlTest("shows that it waits for a server that does not answer, and gives up in time", async (world) => {
+  world.server.pause();
+  try {
+    const { code, out, err, durationMs } = await world.run(["--timeout", "4", "get", "devices"]);
+    assertEquals([code, out], [5, ""]);
+    assert(err.includes(`fleetctl: connecting to ${world.server.url} (2`), err);
+    assert(err.includes("no answer within 4000 ms"), err);
+    assert(durationMs < 12_000, `${durationMs} ms`);
+  } finally {
+    world.server.resume();
+  }
+});
+
+fleetctlTest("ends at once when it is interrupted", async (world) => {
+  world.server.pause();
+  try {
+    const child = world.spawn(["get", "devices"]);
+    await child.stdin.close();
+    const errors = child.stderr.getReader();
+    // Progress comes after 2 s: then the signal handlers are there, and the program waits.
+    await errors.read();
+    errors.releaseLock();
+    child.kill("SIGINT");
+    const [{ code }, out] = await Promise.all([child.status, new Response(child.stdout).text(), child.stderr.cancel()]);
+    assertEquals([code, out], [130, ""]);
+  } finally {
+    world.server.resume();
+  }
+});
