@@ -27,7 +27,7 @@ export const serviceProgram = object({
   leavesChildren: optional(flag),
   /** Claims READY for another process than itself. */
   wrongMainPid: optional(flag),
-  /** Says that it is alive this often, in ms. */
+  /** Says that it is alive, and prints `alive`, this often, in ms. */
   watchdogEveryMs: optional(integer(1)),
 });
 /** A program that a service manager runs in tests. */

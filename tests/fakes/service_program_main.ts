@@ -12,6 +12,10 @@ import { type ServiceProgram, serviceProgram } from "./service_program.ts";
 
 const STUBBORN = "trap '' TERM INT HUP; while :; do sleep 600; done";
 
+function print(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
 async function run(program: ServiceProgram, notifySocket: string): Promise<void> {
   const socket = openDatagram();
   const say = (notification: Parameters<typeof encodeNotification>[0]) => {
@@ -20,13 +24,19 @@ async function run(program: ServiceProgram, notifySocket: string): Promise<void>
     return socket.send(bytes, { transport: "unixpacket", path: notifySocket });
   };
   if (program.ignoresTerm === true) Deno.addSignalListener("SIGTERM", () => {});
-  for (const line of program.output ?? []) Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+  for (const line of program.output ?? []) print(line);
   if (program.leavesChildren === true) {
     for (const detached of [false, true]) spawn("/bin/sh", ["-c", STUBBORN], { stdio: "inherit", detached });
   }
   if (program.statusText !== undefined) await say({ status: program.statusText });
   if (program.does.startsWith("ready")) await say({ ready: true });
-  if (program.watchdogEveryMs !== undefined) setInterval(() => void say({ watchdog: true }), program.watchdogEveryMs);
+  if (program.watchdogEveryMs !== undefined) {
+    setInterval(() => {
+      print("alive");
+      // Nobody listens while there is no updater.
+      say({ watchdog: true }).catch(() => {});
+    }, program.watchdogEveryMs);
+  }
   if (program.does.endsWith("exit")) Deno.exit(program.exitCode ?? 0);
   if (program.does === "signal") Deno.kill(Deno.pid, (program.signal ?? "SIGKILL") as Deno.Signal);
   await new Promise((resolve) => setTimeout(resolve, 600_000));

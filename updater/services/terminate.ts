@@ -91,6 +91,7 @@ export async function terminate(target: TerminationTarget, clock: Clock): Promis
   const looking = new AbortController();
   const stopLooking = () => looking.abort();
   leaderExited?.then(stopLooking, stopLooking);
+  if (signal.aborted) stopLooking();
   signal.addEventListener("abort", stopLooking, { once: true });
   await untilGone(living, endMs, clock, looking.signal);
   signal.removeEventListener("abort", stopLooking);

@@ -1,0 +1,381 @@
+/** What only the process adapter has: real survivors, output, environment, notify socket. */
+import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { FleetError } from "../../../contracts/errors.ts";
+import { AGENT_OUTPUT_KEPT_BYTES, AGENT_OUTPUT_MAX_BYTES } from "../../../contracts/limits.ts";
+import type { FileSystem } from "../../../lib/durable/file_system.ts";
+import { OsFileSystem } from "../../../lib/durable/os_file_system.ts";
+import { encodeNotification } from "../../../lib/systemd/notification.ts";
+import { openDatagram } from "../../../lib/systemd/notify_address.ts";
+import { sendSignal } from "../../../updater/process/process_group.ts";
+import { currentBootId, processInfo } from "../../../updater/process/process_table.ts";
+import { AgentOutput } from "../../../updater/services/agent_output.ts";
+import type { ProcessService } from "../../../updater/services/process_service.ts";
+import {
+  createProcessRoot,
+  openService,
+  type OpenServiceOptions,
+  type ProcessRoot,
+  programEnvironment,
+} from "../../fakes/process_service_subject.ts";
+import type { ServiceProgram } from "../../fakes/service_program.ts";
+import { waitUntil } from "../../nats/wait_until.ts";
+
+const READY: ServiceProgram = { does: "ready" };
+const KEEPER = fileURLToPath(new URL("./service_keeper.ts", import.meta.url));
+
+async function withService(
+  options: OpenServiceOptions,
+  test: (service: ProcessService, root: ProcessRoot) => Promise<void>,
+): Promise<void> {
+  await using root = await createProcessRoot();
+  const service = await openService(root, { ...options, bounds: { restartDelayMs: 20, ...options.bounds } });
+  try {
+    await test(service, root);
+  } finally {
+    await service.stop();
+    await service.close();
+  }
+}
+
+/** An updater in a process of its own, which starts the service and is then killed. */
+async function leaveSurvivor(root: ProcessRoot, program: ServiceProgram): Promise<number> {
+  await root.use(program);
+  const keeper = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--cached-only", "--allow-all", "--unstable-net", KEEPER, root.root],
+    env: programEnvironment(),
+    stdin: "null",
+    stdout: "null",
+    stderr: "inherit",
+  }).spawn();
+  const pid = await waitUntil("the service runs", async () => {
+    const [first] = await root.startedPids();
+    const record = await Deno.readTextFile(root.paths.processRecord).catch(() => "");
+    return first !== undefined && record.includes(`"ready":${program.does === "ready"}`) ? first : null;
+  });
+  keeper.kill("SIGKILL");
+  await keeper.status;
+  return pid;
+}
+
+async function aliveLines({ paths }: ProcessRoot): Promise<number> {
+  return (await Deno.readTextFile(paths.agentOutput).catch(() => "")).split("alive").length - 1;
+}
+
+async function isActive(service: ProcessService): Promise<boolean> {
+  return (await service.show()).active === "active";
+}
+
+Deno.test("a ready agent outlives its updater, goes on printing, and is adopted", async () => {
+  await using root = await createProcessRoot();
+  const pid = await leaveSurvivor(root, { ...READY, watchdogEveryMs: 10 });
+  const printed = (await aliveLines(root)) + 20;
+  await waitUntil("it has printed more", async () => await aliveLines(root) >= printed);
+  assertEquals(processInfo(pid)?.ended, false);
+  const service = await openService(root, { bounds: { restartDelayMs: 20 } });
+  try {
+    const state = await service.show();
+    assertEquals([state.active, state.mainPid], ["active", pid]);
+    assertEquals(state.invocationId?.length, 32);
+    service.ensureRunning();
+    assertEquals((await service.start()).kind, "ready");
+    assertEquals(await root.startedPids(), [pid]);
+    sendSignal(pid, "SIGKILL");
+    await waitUntil(
+      "it is started again",
+      async () => (await root.startedPids()).length === 2 && await isActive(service),
+    );
+    assertEquals(await service.stop(), { kind: "stopped" });
+    assertEquals(root.livingPids(), []);
+  } finally {
+    await service.close();
+  }
+});
+
+Deno.test("an adopted agent can be stopped, with all that it started", async () => {
+  await using root = await createProcessRoot();
+  await leaveSurvivor(root, { ...READY, leavesChildren: true });
+  await waitUntil("its children run", () => root.livingPids().length >= 3);
+  const service = await openService(root, { bounds: { stopTimeoutMs: 300 } });
+  try {
+    assertEquals(await service.stop(), { kind: "stopped" });
+    assertEquals(root.livingPids(), []);
+  } finally {
+    await service.close();
+  }
+});
+
+Deno.test("an agent that was not ready when its updater died is stopped before the next one starts", async () => {
+  await using root = await createProcessRoot();
+  const pid = await leaveSurvivor(root, { does: "wait" });
+  const service = await openService(root);
+  try {
+    assertEquals((await service.show()).active, "inactive");
+    await root.use(READY);
+    assertEquals((await service.start()).kind, "ready");
+    assert(processInfo(pid)?.ended !== false, "the survivor still runs");
+    assertEquals(root.livingPids().length, 1);
+  } finally {
+    await service.stop();
+    await service.close();
+  }
+});
+
+Deno.test("an agent that no record knows is stopped, by a start and by a stop alike", async () => {
+  for (const action of ["start", "stop"] as const) {
+    await using root = await createProcessRoot();
+    const pid = await leaveSurvivor(root, READY);
+    await Deno.writeTextFile(root.paths.processRecord, "not a record");
+    const logged: string[] = [];
+    const service = await openService(root, { logged });
+    try {
+      assert(logged.some((line) => line.includes("process record not usable")));
+      assertEquals((await service[action]()).kind, action === "start" ? "ready" : "stopped");
+      assert(processInfo(pid)?.ended !== false, "the survivor still runs");
+      assertEquals(root.livingPids().length, action === "start" ? 1 : 0);
+    } finally {
+      await service.stop();
+      await service.close();
+    }
+  }
+});
+
+Deno.test("a process that only has the pid of the record is left alone", async () => {
+  const stranger = new Deno.Command("sleep", { args: ["600"] }).spawn();
+  try {
+    const { startTicks = 0 } = processInfo(stranger.pid) ?? {};
+    const good = { schema: 1, bootId: currentBootId(), pid: stranger.pid, startTicks, invocationId: "x", ready: true };
+    const records = [{ ...good, startTicks: startTicks - 1 }, { ...good, bootId: "another boot" }];
+    for (const record of records) {
+      await using root = await createProcessRoot();
+      await Deno.writeTextFile(root.paths.processRecord, JSON.stringify(record));
+      const service = await openService(root);
+      assertEquals((await service.show()).active, "inactive");
+      assertEquals(await service.stop(), { kind: "stopped" });
+      await service.close();
+    }
+    assertEquals(processInfo(stranger.pid)?.ended, false);
+  } finally {
+    stranger.kill("SIGKILL");
+    await stranger.status;
+  }
+});
+
+Deno.test("the record follows the process, and is gone after a stop", () =>
+  withService({}, async (service, root) => {
+    await root.use(READY);
+    await service.start();
+    const { mainPid, invocationId } = await service.show();
+    const record = await waitUntil("the record says ready", async () => {
+      const read = JSON.parse(await Deno.readTextFile(root.paths.processRecord).catch(() => "{}"));
+      return read.ready === true ? read : null;
+    });
+    const { startTicks } = processInfo(mainPid ?? 0) ?? {};
+    assertEquals(record, {
+      schema: 1,
+      bootId: currentBootId(),
+      pid: mainPid,
+      startTicks,
+      invocationId,
+      ready: true,
+    });
+    await service.stop();
+    await waitUntil("the record is gone", () => Deno.stat(root.paths.processRecord).then(() => false, () => true));
+  }));
+
+class FullDisk extends OsFileSystem {
+  override create(): ReturnType<FileSystem["create"]> {
+    return Promise.reject(new FleetError("no space", { code: "E_FS_ENOSPC", failureClass: "environment" }));
+  }
+}
+
+Deno.test("an agent is started although its record and its output cannot be written", () => {
+  const logged: string[] = [];
+  return withService({ fs: new FullDisk(), logged }, async (service, root) => {
+    await Deno.mkdir(`${root.paths.agentOutput}.previous/x`, { recursive: true });
+    await Deno.mkdir(`${root.paths.agentOutput}/x`, { recursive: true });
+    await root.use({ ...READY, output: ["hello"] });
+    assertEquals((await service.start()).kind, "ready");
+    await waitUntil("the record's failure is logged", () => logged.some((line) => line.includes("record not written")));
+    await root.use({ does: "exit", exitCode: 3, output: ["hello"] });
+    await service.stop();
+    const failed = await service.start();
+    assertEquals(failed.kind === "failed" && [failed.exitCode, failed.lastLines.length], [3, 0]);
+  });
+});
+
+Deno.test("children that ignore everything and left the group are gone after a stop, and after a crash", () =>
+  withService({ bounds: { stopTimeoutMs: 300 } }, async (service, root) => {
+    await root.use({ ...READY, leavesChildren: true });
+    await service.start();
+    await waitUntil("the children run", () => root.livingPids().length >= 3);
+    const before = root.livingPids();
+    await root.use(READY);
+    sendSignal((await service.show()).mainPid ?? 0, "SIGKILL");
+    await waitUntil("it runs again", async () => (await root.startedPids()).length === 2 && await isActive(service));
+    for (const pid of before) assert(processInfo(pid)?.ended !== false, `${pid} still runs`);
+    await service.stop();
+    await root.use({ ...READY, leavesChildren: true });
+    await service.start();
+    await waitUntil("the children run", () => root.livingPids().length >= 3);
+    assertEquals(await service.stop(), { kind: "stopped" });
+    assertEquals(root.livingPids(), []);
+    assertEquals((await service.show()).active, "failed");
+  }));
+
+Deno.test("READY counts from the main process only", () =>
+  withService({ bounds: { startTimeoutMs: 2_000 } }, async (service, root) => {
+    await root.use({ ...READY, wrongMainPid: true });
+    const outcome = await service.start();
+    assertEquals(outcome.kind === "failed" && outcome.result, "timeout");
+  }));
+
+Deno.test("what strangers and oversized datagrams say is ignored", () =>
+  withService({}, async (service, root) => {
+    await root.use({ does: "wait" });
+    const starting = service.start();
+    await waitUntil("it runs", async () => (await root.startedPids()).length === 1);
+    const socket = openDatagram();
+    const say = (bytes: Uint8Array) => socket.send(bytes, { transport: "unixpacket", path: root.paths.notifySocket });
+    try {
+      const { mainPid } = await service.show();
+      await say(encodeNotification({ ready: true }));
+      await say(encodeNotification({ ready: true, mainPid: Deno.pid, status: "a stranger" }));
+      await say(new TextEncoder().encode(`MAINPID=${mainPid}\nREADY=1\n${"x".repeat(5_000)}`));
+      await say(encodeNotification({ status: "heard", ...(mainPid === undefined ? {} : { mainPid }) }));
+      await waitUntil("the status is heard", async () => (await service.show()).statusText === "heard");
+      assertEquals((await service.show()).active, "activating");
+      await say(encodeNotification({ ready: true, ...(mainPid === undefined ? {} : { mainPid }) }));
+      assertEquals((await starting).kind, "ready");
+    } finally {
+      socket.close();
+    }
+  }));
+
+Deno.test("the agent has an environment of its own and its configuration", async () => {
+  Deno.env.set("FLEET_TEST_SECRET", "s3cret");
+  try {
+    await withService({}, async (service, root) => {
+      await root.use(READY);
+      await service.start();
+      const { mainPid } = await service.show();
+      const variables = (await Deno.readTextFile(`/proc/${mainPid}/environ`)).split("\0");
+      assert(variables.includes(`NOTIFY_SOCKET=${root.paths.notifySocket}`));
+      assert(!variables.some((variable) => variable.startsWith("FLEET_TEST_SECRET")));
+      assert(variables.some((variable) => /^INVOCATION_ID=[0-9a-f]{32}$/.test(variable)));
+      const args = (await Deno.readTextFile(`/proc/${mainPid}/cmdline`)).split("\0");
+      assertEquals(args.slice(-3), ["--config", root.paths.agentConfig, ""]);
+    });
+  } finally {
+    Deno.env.delete("FLEET_TEST_SECRET");
+  }
+});
+
+Deno.test("a link that leads nowhere fails the start as a program that cannot be executed", () =>
+  withService({}, async (service, root) => {
+    await Deno.remove(root.paths.agentLink);
+    const outcome = await service.start();
+    assert(outcome.kind === "failed");
+    assertEquals(outcome.result, "exit-code");
+    assert(outcome.exitCode === 127 || outcome.exitCode === 203, `${outcome.exitCode}`);
+    assertStringIncludes(outcome.lastLines.join(), "fleet-agent");
+  }));
+
+Deno.test("a start takes what the link selects at that moment", () =>
+  withService({}, async (service, root) => {
+    await root.use(READY);
+    await service.start();
+    await service.stop();
+    const other = `${root.paths.binariesDirectory}/fleet-agent-v2.0.0`;
+    await Deno.writeTextFile(other, "#!/bin/sh\necho the other >&2\nexit 9\n", { mode: 0o755 });
+    await Deno.remove(root.paths.agentLink);
+    await Deno.symlink(other, root.paths.agentLink);
+    const outcome = await service.start();
+    assertEquals(outcome.kind === "failed" && [outcome.exitCode, outcome.lastLines], [9, ["the other"]]);
+  }));
+
+Deno.test("a ready agent that falls silent is started again, one that speaks is not", () =>
+  withService({ bounds: { watchdogMs: 1_000, stopTimeoutMs: 2_000 } }, async (service, root) => {
+    await root.use({ ...READY, watchdogEveryMs: 50 });
+    await service.start();
+    const { mainPid } = await service.show();
+    const variables = await Deno.readTextFile(`/proc/${mainPid}/environ`);
+    assertStringIncludes(variables, "WATCHDOG_USEC=1000000\0");
+    await waitUntil("it has spoken for twice the bound", async () => await aliveLines(root) >= 40);
+    assertEquals((await root.startedPids()).length, 1);
+    await service.stop();
+    await root.use(READY);
+    await service.start();
+    await waitUntil("it is started again", async () => (await service.show()).restarts >= 1);
+  }));
+
+Deno.test("an enabled service is started once, and in the background", () =>
+  withService({}, async (service, root) => {
+    await root.use(READY);
+    service.ensureRunning();
+    service.ensureRunning();
+    await waitUntil("it is active", () => isActive(service));
+    service.ensureRunning();
+    assertEquals((await root.startedPids()).length, 1);
+  }));
+
+Deno.test("closing ends what is under way without a verdict, and leaves the agent alone", async () => {
+  await using root = await createProcessRoot();
+  await root.use({ does: "wait" });
+  const service = await openService(root);
+  const starting = service.start();
+  const pid = await waitUntil("it runs", async () => (await root.startedPids())[0]);
+  await service.close();
+  const outcome = await starting;
+  assertEquals(outcome.kind === "no-verdict" && outcome.why, "stopping");
+  assertEquals([(await service.start()).kind, (await service.stop()).kind], ["no-verdict", "no-verdict"]);
+  service.ensureRunning();
+  assertEquals(processInfo(pid)?.ended, false);
+  assertEquals(await root.startedPids(), [pid]);
+  sendSignal(pid, "SIGKILL");
+  await waitUntil("it is gone", () => processInfo(pid)?.ended !== false);
+});
+
+Deno.test("closing during a stop does not wait for a stubborn agent", async () => {
+  await using root = await createProcessRoot();
+  await root.use({ ...READY, ignoresTerm: true });
+  const service = await openService(root);
+  await service.start();
+  const stopping = service.stop();
+  await service.close();
+  assertEquals((await stopping).kind, "no-verdict");
+  const [pid = 0] = await root.startedPids();
+  assertEquals(processInfo(pid)?.ended, false);
+  sendSignal(pid, "SIGKILL");
+  await waitUntil("it is gone", () => processInfo(pid)?.ended !== false);
+});
+
+Deno.test("output is kept for one start more, and bounded", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "fleet-output-" });
+  const path = `${directory}/output.log`;
+  const output = new AgentOutput(path);
+  try {
+    assertNotEquals(output.begin((descriptor) => descriptor), null);
+    await Deno.writeTextFile(path, "first\n", { append: true });
+    output.begin(() => {});
+    assertEquals(await Deno.readTextFile(`${path}.previous`), "first\n");
+    assertEquals(output.tail().length, 0);
+    for (
+      const [size, kept] of [
+        [AGENT_OUTPUT_MAX_BYTES - 1, AGENT_OUTPUT_MAX_BYTES - 1],
+        [AGENT_OUTPUT_MAX_BYTES, AGENT_OUTPUT_MAX_BYTES],
+        [AGENT_OUTPUT_MAX_BYTES + 1, AGENT_OUTPUT_KEPT_BYTES],
+      ] as const
+    ) {
+      await Deno.writeFile(path, new Uint8Array(size).fill(0x61));
+      output.trim();
+      assertEquals((await Deno.stat(path)).size, kept);
+    }
+    assertEquals((await Deno.stat(path)).mode === null ? 0 : ((await Deno.stat(path)).mode ?? 0) & 0o077, 0);
+    await Deno.remove(path);
+    output.trim();
+    assertEquals(output.tail().length, 0);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
