@@ -30,6 +30,8 @@ export const FETCH_RESUME_MIN_MS = 500;
 export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
 /** Silence after which a connection counts as broken, in ms, when the transfer can be taken up again. */
 export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
+/** Buffer that a response's body is read into, in bytes: the runtime gives 16 KiB at most, a newer one may give more. */
+export const FETCH_READ_BYTES = 64 * KIB;
 /** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
 export const DIGEST_CHUNK_BYTES = MIB;
 
@@ -345,6 +347,8 @@ export const STATUS_REREAD_MS = 10 * MINUTE_MS;
 export const LOOP_STALL_MS = 2 * MINUTE_MS;
 /** Entries of one device's desired state. */
 export const DESIRED_ENTRIES_MAX = 1_024;
+/** Errors of one NATS outage that are logged: with many servers each may fail in its own way. */
+export const OUTAGE_ERRORS_TOLD_MAX = 8;
 /** Names looked at in the directory of the binaries, which nobody clears: their sum then is of the first ones. */
 export const BINARIES_LISTED_MAX = 4_096;
 /** Bytes of `last-drain.json`. */

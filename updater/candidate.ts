@@ -103,8 +103,13 @@ async function transfer(
 ): Promise<number> {
   const digest = new Sha256Stream(Math.min(artifact.maxBytes, ARTIFACT_MAX_BYTES));
   for await (const chunk of fetcher.fetch(artifact, signal)) {
-    digest.update(chunk);
-    await file.write(chunk);
+    // The disk takes the chunk while it is hashed.
+    const written = file.write(chunk);
+    try {
+      digest.update(chunk);
+    } finally {
+      await written;
+    }
   }
   const found = digest.hex();
   if (found !== artifact.sha256) {

@@ -71,8 +71,8 @@ export interface Fetcher {
   /** URL schemes that it takes, without colon; they are the updater's capabilities. */
   readonly schemes: readonly string[];
   /**
-   * Yields the artifact's bytes in order, in chunks. It enforces time limits, redirects and sizes; the digest is
-   * checked by who writes the bytes. Stopping the iteration ends the request.
+   * Yields the artifact's bytes in order, in chunks; a chunk is valid until the next is asked for. It enforces time
+   * limits, redirects and sizes; the digest is checked by who writes the bytes. Stopping the iteration ends the request.
    *
    * @throws {FleetError} with the failure class `environment` for the network, `policy` for what a rule refuses
    */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { DIGEST_CHUNK_BYTES, FETCH_READ_BYTES } from "../../contracts/limits.ts";
 import { type Clock, withDeadline } from "../../lib/deadline.ts";
 import { bodyError, fetchError, requestError } from "./fetch_error.ts";
 import { type AskedFor, type BodyPlan, planBody } from "./response_rules.ts";
@@ -52,19 +53,26 @@ async function open(transfer: Transfer, connection: AbortController): Promise<Re
   }
 }
 
-/** Reads a body chunk by chunk; silence breaks the connection where it can be taken up again. */
+/** Reads a body; silence breaks the connection where it can be taken up again. */
 class WatchedBody {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ReadableStreamBYOBReader;
+  // Reading into a buffer of ours costs half of what the runtime's own one per piece does.
+  #buffer = new ArrayBuffer(FETCH_READ_BYTES);
   #waitingSinceMs: number | null = null;
 
   constructor(body: ReadableStream<Uint8Array>, readonly clock: Clock) {
-    this.#reader = body.getReader();
+    this.#reader = body.getReader({ mode: "byob" });
   }
 
-  async read(): Promise<Uint8Array | undefined> {
+  /** The next bytes, at most `maxBytes`, valid until the next call; undefined at the end. */
+  async read(maxBytes: number): Promise<Uint8Array | undefined> {
+    const view = new Uint8Array(this.#buffer, 0, Math.min(maxBytes, this.#buffer.byteLength));
     this.#waitingSinceMs = this.clock.monotonicMs();
     try {
-      return (await this.#reader.read()).value;
+      const { value, done } = await this.#reader.read(view);
+      if (done) return undefined;
+      this.#buffer = value.buffer;
+      return value;
     } finally {
       // The reader's own pauses, such as a slow disk, are no silence of the server.
       this.#waitingSinceMs = null;
@@ -119,31 +127,45 @@ export async function* transferOnce(transfer: Transfer): AsyncGenerator<Uint8Arr
   }
 }
 
+/** Gathers pieces of a few KiB, as they come, into chunks that are worth a system call. */
 async function* counted(
   transfer: Transfer,
   plan: BodyPlan,
   body: WatchedBody,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { maxBytes } = transfer;
-  let positionBytes = transfer.offsetBytes - plan.skipBytes;
+  const chunk = new Uint8Array(DIGEST_CHUNK_BYTES);
+  let filledBytes = 0;
+  let skipBytes = plan.skipBytes;
+  let positionBytes = transfer.offsetBytes - skipBytes;
+  let broken: { readonly error: unknown } | undefined;
   for (;;) {
-    let chunk: Uint8Array | undefined;
+    let piece: Uint8Array | undefined;
     try {
-      chunk = await body.read();
+      piece = await body.read(chunk.byteLength - filledBytes);
     } catch (error) {
-      throw bodyError(transfer, positionBytes, plan.totalBytes, error);
+      broken = { error };
     }
-    if (chunk === undefined) break;
-    const isNew = Math.max(0, transfer.offsetBytes - positionBytes);
-    positionBytes += chunk.byteLength;
+    if (piece === undefined) break;
+    positionBytes += piece.byteLength;
     if (positionBytes > maxBytes) {
       throw fetchError(transfer, "E_FETCH_TOO_LARGE", `the body has more than ${maxBytes} bytes`, "policy");
     }
-    if (isNew >= chunk.byteLength) continue;
-    transfer.offsetBytes = positionBytes;
-    yield chunk.subarray(isNew);
+    const fresh = piece.subarray(skipBytes);
+    skipBytes -= Math.min(skipBytes, piece.byteLength);
+    chunk.set(fresh, filledBytes);
+    filledBytes += fresh.byteLength;
+    if (filledBytes < chunk.byteLength) continue;
+    transfer.offsetBytes += filledBytes;
+    yield chunk;
+    filledBytes = 0;
   }
-  if (plan.totalBytes !== undefined && positionBytes < plan.totalBytes) {
-    throw bodyError(transfer, positionBytes, plan.totalBytes, undefined);
+  // Also what came before a break: the next connection takes up after it.
+  if (filledBytes > 0) {
+    transfer.offsetBytes += filledBytes;
+    yield chunk.subarray(0, filledBytes);
+  }
+  if (broken !== undefined || (plan.totalBytes !== undefined && positionBytes < plan.totalBytes)) {
+    throw bodyError(transfer, positionBytes, plan.totalBytes, broken?.error);
   }
 }

@@ -1,7 +1,14 @@
 /** Real TLS, real sockets: every fault that the artifact host can be told to have. */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { sha256Hex } from "../../../contracts/digest.ts";
 import { FleetError } from "../../../contracts/errors.ts";
-import { ARTIFACT_MAX_BYTES, HTTPS_CONNECT_TIMEOUT_MS, HTTPS_REQUEST_TIMEOUT_MS } from "../../../contracts/limits.ts";
+import {
+  ARTIFACT_MAX_BYTES,
+  DIGEST_CHUNK_BYTES,
+  FETCH_READ_BYTES,
+  HTTPS_CONNECT_TIMEOUT_MS,
+  HTTPS_REQUEST_TIMEOUT_MS,
+} from "../../../contracts/limits.ts";
 import { type FetchBounds, httpsFetcher } from "../../../updater/fetch/https_fetcher.ts";
 import { loweredBound } from "../../../updater/lowered_bound.ts";
 import type { ArtifactBehaviour } from "../../tls/artifact_behaviour.ts";
@@ -81,6 +88,31 @@ Deno.test("fetch() yields the bytes as they are", () =>
     assertEquals([method, headers?.get("accept-encoding"), headers?.get("range")], ["GET", "identity", undefined]);
   }));
 
+Deno.test("bodies around the sizes of the buffers come whole, also when they break and are taken up again", () =>
+  withWorld(async (world) => {
+    const all = new Uint8Array(2 * DIGEST_CHUNK_BYTES + 1);
+    for (let at = 0; at < all.length; at += 65_536) crypto.getRandomValues(all.subarray(at, at + 65_536));
+    for (const size of [FETCH_READ_BYTES, DIGEST_CHUNK_BYTES, 2 * DIGEST_CHUNK_BYTES]) {
+      for (const sizeBytes of [size - 1, size, size + 1]) {
+        const bytes = all.subarray(0, sizeBytes);
+        const whole = await fetchAll(world, world.host.answer(`/whole-${sizeBytes}`, { kind: "file", bytes }), {
+          maxBytes: sizeBytes,
+        });
+        assertEquals([verdict(whole), whole.bytes.length], ["fetched", sizeBytes]);
+        assertEquals(sha256Hex(whole.bytes), sha256Hex(bytes));
+        const url = world.host.answer(`/broken-${sizeBytes}`, {
+          kind: "truncated",
+          bytes,
+          afterBytes: size - 1,
+          etag: '"1"',
+          times: 1,
+        });
+        const resumed = await fetchAll(world, url, { maxBytes: sizeBytes });
+        assertEquals([verdict(resumed), sha256Hex(resumed.bytes)], ["fetched", sha256Hex(bytes)]);
+      }
+    }
+  }));
+
 Deno.test("each fault gives one typed error", () =>
   withWorld(async (world) => {
     const cases: readonly (readonly [ArtifactBehaviour, string])[] = [
@@ -143,7 +175,8 @@ Deno.test("whoever stops reading closes the connection", () =>
   withWorld(async (world) => {
     const url = world.host.answer("/endless", { kind: "endless" });
     const fetcher = httpsFetcher({ caFile: world.caFile });
-    for await (const chunk of fetcher.fetch({ url, maxBytes: MAX_BYTES, sha256: "" }, new AbortController().signal)) {
+    const request = { url, maxBytes: 4 * DIGEST_CHUNK_BYTES, sha256: "" };
+    for await (const chunk of fetcher.fetch(request, new AbortController().signal)) {
       assert(chunk.length > 0);
       break;
     }
