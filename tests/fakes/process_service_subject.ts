@@ -8,6 +8,7 @@ import { type ManagedPaths, managedPaths } from "../../contracts/managed_paths.t
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import { osFileSystem } from "../../lib/durable/os_file_system.ts";
 import { createLogger } from "../../lib/log.ts";
+import type { AgentUser } from "../../updater/process/agent_command.ts";
 import { sendSignal } from "../../updater/process/process_group.ts";
 import { markedProcesses } from "../../updater/process/process_table.ts";
 import {
@@ -86,18 +87,20 @@ export interface OpenServiceOptions {
   readonly bounds?: ProcessServiceBounds;
   readonly fs?: FileSystem;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly user?: AgentUser;
   readonly logged?: string[];
 }
 
 /** Opens the process adapter on a root. */
 export function openService({ paths }: ProcessRoot, options: OpenServiceOptions = {}): Promise<ProcessService> {
-  const { bounds, fs = osFileSystem, environment = {}, logged = [] } = options;
+  const { bounds, fs = osFileSystem, environment = {}, user, logged = [] } = options;
   return openProcessService({
     paths,
     fs,
     log: createLogger({ sink: (line) => logged.push(line), format: "json", level: "debug" }),
     environment: { ...programEnvironment(), ...environment },
     ...(bounds === undefined ? {} : { bounds }),
+    ...(user === undefined ? {} : { user }),
   });
 }
 

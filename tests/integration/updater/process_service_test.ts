@@ -271,6 +271,34 @@ Deno.test("the agent has an environment of its own and its configuration", async
   }
 });
 
+Deno.test({
+  name: "as root, the agent runs as its user without groups and without a way to new privileges, and can notify",
+  ignore: Deno.uid() !== 0,
+  fn: async () => {
+    await using root = await createProcessRoot();
+    await Deno.chmod(root.root, 0o755);
+    await root.use(READY);
+    // Where the program notes its starts.
+    await Deno.chmod(root.paths.agentConfig.slice(0, root.paths.agentConfig.lastIndexOf("/")), 0o777);
+    const service = await openService(root, { user: { uid: 65_534, gid: 65_534 } });
+    try {
+      assertEquals((await service.start()).kind, "ready");
+      const { mainPid } = await service.show();
+      const status = await Deno.readTextFile(`/proc/${mainPid}/status`);
+      const values = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(status)?.[1]?.trim().split(/\s+/);
+      assertEquals(values("Uid"), ["65534", "65534", "65534", "65534"]);
+      assertEquals(values("Gid"), ["65534", "65534", "65534", "65534"]);
+      assertEquals(values("NoNewPrivs"), ["1"]);
+      assert(["", "65534"].includes(values("Groups")?.join() ?? "none"));
+      assertEquals(((await Deno.stat(root.paths.notifySocket)).mode ?? 0) & 0o777, 0o660);
+      assertEquals(await service.stop(), { kind: "stopped" });
+    } finally {
+      await service.stop();
+      await service.close();
+    }
+  },
+});
+
 Deno.test("a link that leads nowhere fails the start as a program that cannot be executed", () =>
   withService({}, async (service, root) => {
     await Deno.remove(root.paths.agentLink);
