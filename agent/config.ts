@@ -46,6 +46,7 @@ import {
   UPDATER_AWAY_AFTER_MS,
   UPDATER_POLL_ACTIVE_MS,
   UPDATER_POLL_IDLE_MS,
+  WATCH_HEARTBEAT_MS,
 } from "../contracts/limits.ts";
 import { type ManagedPaths, managedPaths } from "../contracts/managed_paths.ts";
 import { type NatsSettings, natsSettings } from "../lib/bus/nats_settings.ts";
@@ -68,6 +69,7 @@ const bounds = object({
   natsReconnectMinMs: lowered(NATS_RECONNECT_MIN_MS),
   natsReconnectMaxMs: lowered(NATS_RECONNECT_MAX_MS),
   natsPingIntervalMs: lowered(NATS_PING_INTERVAL_MS),
+  natsWatchHeartbeatMs: lowered(WATCH_HEARTBEAT_MS),
   heartbeatIntervalMs: lowered(HEARTBEAT_INTERVAL_MS),
   updaterPollActiveMs: lowered(UPDATER_POLL_ACTIVE_MS),
   updaterPollIdleMs: lowered(UPDATER_POLL_IDLE_MS),
@@ -90,6 +92,7 @@ export const DEFAULT_BOUNDS: AgentBounds = {
   natsReconnectMinMs: NATS_RECONNECT_MIN_MS,
   natsReconnectMaxMs: NATS_RECONNECT_MAX_MS,
   natsPingIntervalMs: NATS_PING_INTERVAL_MS,
+  natsWatchHeartbeatMs: WATCH_HEARTBEAT_MS,
   heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
   updaterPollActiveMs: UPDATER_POLL_ACTIVE_MS,
   updaterPollIdleMs: UPDATER_POLL_IDLE_MS,

@@ -20,7 +20,11 @@ export interface HeartbeatOptions {
   readonly deviceId: string;
   readonly facts: DeviceFacts;
   readonly bus: Pick<Bus, "connected">;
-  readonly bucket: KvBucket;
+  /**
+   * Binds the bucket. It is no condition of a start: a broker that restarts loses it, and a device works without it
+   * until an operator has made it again.
+   */
+  readonly bind: () => Promise<KvBucket>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Pause between heartbeats, in ms, without the jitter. */
@@ -42,6 +46,7 @@ export interface HeartbeatOptions {
 export class HeartbeatLoop {
   readonly #options: HeartbeatOptions;
   readonly #startedMs: number;
+  #bucket: KvBucket | null = null;
   #sequence = 0;
   #poked = Promise.withResolvers<void>();
 
@@ -99,7 +104,8 @@ export class HeartbeatLoop {
   }
 
   async #send(): Promise<void> {
-    const { blocked, bucket, clock, deferred, deviceId, facts, vitals } = this.#options;
+    const { bind, blocked, clock, deferred, deviceId, facts, vitals } = this.#options;
+    this.#bucket ??= await bind();
     const waiting = deferred();
     const blocker = blocked();
     const beat: Heartbeat = {
@@ -114,6 +120,6 @@ export class HeartbeatLoop {
       ...(waiting === undefined ? {} : { deferred: waiting }),
       ...(blocker === undefined ? {} : { blocked: blocker }),
     };
-    await bucket.put(deviceKey(deviceId), new TextEncoder().encode(canonicalJson(beat)));
+    await this.#bucket.put(deviceKey(deviceId), new TextEncoder().encode(canonicalJson(beat)));
   }
 }

@@ -14,6 +14,14 @@ import { FakeClock } from "../tests/fakes/fake_clock.ts";
 import { MemoryBroker } from "../tests/fakes/memory_bus.ts";
 import { HeartbeatLoop } from "./heartbeat.ts";
 
+const FACTS = {
+  version: "1.0.0",
+  form: "script",
+  arch: "x86_64",
+  os: { name: "debian", version: "12", kernel: "6.1" },
+  bootId: "boot-1",
+} as const;
+
 async function beating(
   test: (fixture: {
     clock: FakeClock;
@@ -34,15 +42,9 @@ async function beating(
   let infos = 0;
   const loop = new HeartbeatLoop({
     deviceId: DEVICE_ID,
-    facts: {
-      version: "1.0.0",
-      form: "script",
-      arch: "x86_64",
-      os: { name: "debian", version: "12", kernel: "6.1" },
-      bootId: "boot-1",
-    },
+    facts: FACTS,
     bus,
-    bucket,
+    bind: () => bus.bucket(BUCKETS.deviceHeartbeat),
     clock,
     log: silentLogger,
     intervalMs: HEARTBEAT_INTERVAL_MS,
@@ -119,3 +121,33 @@ Deno.test("HeartbeatLoop sends nothing while NATS is away, and survives writes t
     await clock.advance(HEARTBEAT_INTERVAL_MS);
     assertEquals((await last())?.sequence, 3);
   }));
+
+Deno.test("HeartbeatLoop waits for a bucket that is not there, and beats when it is made", async () => {
+  const clock = new FakeClock();
+  const bus = new MemoryBroker(() => clock.nowMs()).connect();
+  let beats = 0;
+  const loop = new HeartbeatLoop({
+    deviceId: DEVICE_ID,
+    facts: FACTS,
+    bus,
+    bind: () => bus.bucket(BUCKETS.deviceHeartbeat),
+    clock,
+    log: silentLogger,
+    intervalMs: HEARTBEAT_INTERVAL_MS,
+    random: () => 0.5,
+    vitals: () => Promise.resolve({ freeBytes: { "/usr": ++beats } }),
+    deferred: () => undefined,
+    blocked: () => undefined,
+    publishInfo: () => Promise.resolve(),
+    turned: () => {},
+  });
+  const ending = new AbortController();
+  const running = loop.run(ending.signal);
+  await clock.advance(3 * HEARTBEAT_INTERVAL_MS);
+  assertEquals(beats, 0);
+  await bus.ensureBuckets(BUCKET_SPECS, 1, 1);
+  await clock.advance(HEARTBEAT_INTERVAL_MS);
+  assertEquals(beats, 1);
+  ending.abort();
+  await running;
+});

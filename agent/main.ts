@@ -41,6 +41,7 @@ function busOptions(config: AgentConfig, name: string): BusOptions {
       reconnectMinMs: bounds.natsReconnectMinMs,
       reconnectMaxMs: bounds.natsReconnectMaxMs,
       pingIntervalMs: bounds.natsPingIntervalMs,
+      watchHeartbeatMs: bounds.natsWatchHeartbeatMs,
     },
   };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { agentUpgradeStatus } from "../contracts/agent_upgrade.ts";
-import { deviceKey } from "../contracts/buckets.ts";
+import { BUCKETS, deviceKey } from "../contracts/buckets.ts";
 import { STATUS_MAX_BYTES } from "../contracts/limits.ts";
 import type { Bus, BusStatus } from "../lib/bus/port.ts";
 import type { AgentPorts } from "./agent_ports.ts";
@@ -18,6 +18,7 @@ import { DeviceInfoPublisher } from "./device_info.ts";
 import { HeartbeatLoop } from "./heartbeat.ts";
 import { LoopProgress } from "./loop_progress.ts";
 import { MutationGate } from "./mutation_gate.ts";
+import { OutageReporter } from "./outage_reporter.ts";
 import { OwnDocument } from "./own_document.ts";
 import type { AgentBuckets } from "./startup/open_buckets.ts";
 import type { ReadinessReporter } from "./startup/readiness_reporter.ts";
@@ -53,12 +54,16 @@ export class Session {
   readonly upgrades: UpgradeLoop;
   readonly heartbeats: HeartbeatLoop;
   readonly #options: SessionOptions;
+  readonly #outage: OutageReporter;
 
   constructor(options: SessionOptions) {
     const { bus, buckets, config, facts, lastDrain, ports } = options;
     const { bounds, deviceId } = config;
     const { client, clock, log } = ports;
     this.#options = options;
+    this.#outage = new OutageReporter(log, (text) => {
+      if (this.gate.isOpen) void ports.notifier.notify({ status: text });
+    });
     this.bus = bus;
     this.progress = new LoopProgress(clock, bounds.loopStallMs);
     this.blockers = new Blockers(() => this.heartbeats.poke());
@@ -103,19 +108,12 @@ export class Session {
 
   /** The connection has changed: what was believed about the broker is looked at again. */
   onBusStatus(status: BusStatus): void {
-    const { log, notifier } = this.#options.ports;
-    const message = "message" in status ? status.message : undefined;
-    const level = status.kind === "connected" ? "info" : "warn";
-    if (status.kind !== "reconnecting") log.state("nats", `NATS: ${status.kind}`, { error: message }, level);
-    if (status.kind === "connected") {
-      this.status.forget();
-      this.deviceInfo.forget();
-      this.heartbeats.poke();
-      this.upgrades.poke();
-    }
-    if (!this.gate.isOpen) return;
-    if (status.kind === "connected") void notifier.notify({ status: "connected to NATS" });
-    if (status.kind === "disconnected") void notifier.notify({ status: "NATS is away, workloads go on" });
+    this.#outage.onStatus(status);
+    if (status.kind !== "connected") return;
+    this.status.forget();
+    this.deviceInfo.forget();
+    this.heartbeats.poke();
+    this.upgrades.poke();
   }
 
   #announced = "";
@@ -151,13 +149,13 @@ export class Session {
   }
 
   #heartbeatLoop(): HeartbeatLoop {
-    const { bus, buckets, config, facts, ports } = this.#options;
+    const { bus, config, facts, ports } = this.#options;
     const { bounds, deviceId, paths, root } = config;
     return new HeartbeatLoop({
       deviceId,
       facts,
       bus,
-      bucket: buckets.deviceHeartbeat,
+      bind: () => bus.bucket(BUCKETS.deviceHeartbeat),
       clock: ports.clock,
       log: ports.log,
       intervalMs: bounds.heartbeatIntervalMs,

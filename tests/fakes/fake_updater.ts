@@ -65,17 +65,28 @@ export class FakeUpdater {
     const stopped = this.#stopped.promise;
     try {
       const request = await readToEnd(connection, SOCKET_MESSAGE_MAX_BYTES);
-      if (request === null) return;
-      const document: unknown = JSON.parse(new TextDecoder().decode(request));
+      const document = request === null ? null : parsed(request);
+      // A client that has gone leaves nothing, or half a request.
+      if (document === null) return;
       const answer = await Promise.race([this.script.answer(document), stopped]);
       if (answer !== null) await writeAll(connection, new TextEncoder().encode(JSON.stringify(answer)));
     } catch (error) {
-      // The other side has gone, or this one was stopped.
-      if (error instanceof SyntaxError) throw error;
+      if (
+        !(error instanceof Deno.errors.BrokenPipe || error instanceof Deno.errors.BadResource ||
+          error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.Interrupted)
+      ) throw error;
     } finally {
       this.#connections.delete(connection);
       close(connection);
     }
+  }
+}
+
+function parsed(request: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(request));
+  } catch {
+    return null;
   }
 }
 
