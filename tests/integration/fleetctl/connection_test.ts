@@ -1,5 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { fleetctlTest, FleetctlWorld } from "./fleetctl_world.ts";
+import { startNatsServer } from "../../nats/nats_server.ts";
+import { tlsConfig } from "../../nats/server_config.ts";
+import { createTestAuthority } from "../../tls/test_authority.ts";
+import { fleetctlArgs, fleetctlTest, FleetctlWorld } from "./fleetctl_world.ts";
 
 fleetctlTest("connects by variables, by options and by a file", async (world) => {
   const { connection, directory } = world;
@@ -112,4 +115,51 @@ fleetctlTest("ends at once when it is interrupted", async (world) => {
   } finally {
     world.server.resume();
   }
+});
+
+fleetctlTest("trusts an authority of its own when it is named, and says how when it is not", async (world) => {
+  const authority = await createTestAuthority();
+  const { cert, key } = await authority.issue();
+  const [certFile, keyFile, caFile] = await Promise.all([
+    world.file("cert.pem", cert),
+    world.file("key.pem", key),
+    world.file("ca.pem", authority.caCert),
+  ]);
+  const server = await startNatsServer({ config: tlsConfig({ certFile, keyFile }) });
+  try {
+    const env = { FLEETCTL_SERVERS: `tls://localhost:${server.port}`, FLEETCTL_USER: "", FLEETCTL_PASSWORD_FILE: "" };
+    const unknown = await world.run(["get", "devices"], { env });
+    assertEquals(unknown.code, 5);
+    assert(unknown.err.includes("name it with --ca-file"), unknown.err);
+    const trusted = await world.run(["--ca-file", caFile, "get", "devices"], { env });
+    // Connected: what is missing now is the fleet.
+    assert(trusted.err.includes("buckets are made by fleet-operator"), trusted.err);
+  } finally {
+    await server.stop();
+  }
+});
+
+fleetctlTest("fits its tables to a terminal and colours them, unless NO_COLOR forbids it", async (world) => {
+  const stdin = `{apiVersion: fleet.nationtech.io/v1alpha1, kind: Device, metadata: {name: device-1}, spec: {groups: [${
+    Array.from({ length: 12 }, (_, index) => `group-number-${index}`).join(", ")
+  }]}}`;
+  assertEquals((await world.run(["apply", "-f", "-"], { stdin })).code, 0);
+  const command = [Deno.execPath(), ...fleetctlArgs(), "get", "devices"].map((part) => `'${part}'`).join(" ");
+  const onTerminal = async (env: Record<string, string>) => {
+    const { stdout } = await new Deno.Command("script", {
+      args: ["--quiet", "--return", "--command", `stty cols 90 rows 24; ${command}`, "/dev/null"],
+      env: world.environment({ env: { TERM: "xterm", ...env } }),
+      clearEnv: true,
+      stdin: "null",
+    }).output();
+    return new TextDecoder().decode(stdout).replaceAll("\r", "");
+  };
+  const colored = await onTerminal({});
+  assert(colored.includes("\u001b[1mNAME\u001b[0m"), colored);
+  const plain = await onTerminal({ NO_COLOR: "1" });
+  assert(!plain.includes("\u001b"), plain);
+  const line = plain.split("\n")[1] ?? "";
+  assert(line.includes("group-number-0,") && line.includes("…"), plain);
+  assertEquals(Math.max(...plain.split("\n").map((text) => text.length)) <= 90, true, plain);
+  assertEquals((await world.run(["get", "devices"])).out.includes("group-number-11"), true);
 });
