@@ -11,6 +11,7 @@ import {
 } from "../../contracts/agent_upgrade.ts";
 import { BUCKET_SPECS, BUCKETS, deviceKey } from "../../contracts/buckets.ts";
 import { decodeBytes } from "../../contracts/codec.ts";
+import { isFleetError } from "../../contracts/errors.ts";
 import { STATUS_MAX_BYTES } from "../../contracts/limits.ts";
 import { buildScript, type BuiltScript } from "../../build/script_form.ts";
 import { type NatsServer, startNatsServer } from "../nats/nats_server.ts";
@@ -176,10 +177,15 @@ export class Fleet implements AsyncDisposable {
     return await bucket.put(deviceKey(attempt.deviceId), new TextEncoder().encode(JSON.stringify(attempt)));
   }
 
-  /** The status that a device has published, or null. */
+  /** The status that a device has published; null while there is none, or no connection. */
   async status(deviceId: string): Promise<AgentUpgradeStatus | null> {
-    const entry = await (await this.bus.bucket(BUCKETS.upgradeStatus)).get(deviceKey(deviceId));
-    return entry === null ? null : decodeBytes(agentUpgradeStatus, entry.value, STATUS_MAX_BYTES);
+    try {
+      const entry = await (await this.bus.bucket(BUCKETS.upgradeStatus)).get(deviceKey(deviceId));
+      return entry === null ? null : decodeBytes(agentUpgradeStatus, entry.value, STATUS_MAX_BYTES);
+    } catch (error) {
+      if (isFleetError(error) && error.retry === "transient") return null;
+      throw error;
+    }
   }
 
   /** Waits until a device has published a status that matches. */
