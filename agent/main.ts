@@ -56,6 +56,11 @@ function updaterOf({ paths }: AgentConfig): UpdaterClient {
   );
 }
 
+/** Starts that the service manager has counted, where it tells. */
+function startsFrom(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
 async function print(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   for (let written = 0; written < bytes.length;) written += await Deno.stdout.write(bytes.subarray(written));
@@ -99,7 +104,7 @@ async function run(configPath: string, facts: DeviceFacts, startLog: Logger, sig
       { usec: Deno.env.get("WATCHDOG_USEC"), pid: Deno.env.get("WATCHDOG_PID") },
       Deno.pid,
     ),
-    restarts: undefined,
+    restarts: startsFrom(Deno.env.get("FLEET_AGENT_STARTS")),
   };
   await runAgent({ config, facts, ports }, signal);
   notifier.close();

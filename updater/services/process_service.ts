@@ -83,6 +83,8 @@ class ProcessServiceAdapter implements ProcessService {
   readonly #record: ProcessRecordFile;
   readonly #inbox: NotifyInbox;
   #supervision: Supervision | null = null;
+  /** Starts of the agent by this life of the updater, for the agent's vitals. */
+  #starts = 0;
   #stopping: Promise<StopOutcome> | null = null;
   /** Whether the last stop had to kill. */
   #failed = false;
@@ -215,6 +217,7 @@ class ProcessServiceAdapter implements ProcessService {
     const command = agentCommand(selectedProgram(paths.agentLink), args, this.#options, {
       NOTIFY_SOCKET: paths.notifySocket,
       INVOCATION_ID: invocationId,
+      FLEET_AGENT_STARTS: `${++this.#starts}`,
       ...(bounds?.watchdogMs === undefined ? {} : { WATCHDOG_USEC: `${bounds.watchdogMs * 1_000}` }),
     });
     const startedMs = this.#clock.monotonicMs();
