@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { compare, NatsConnectionImpl, parseSemVer, TimeoutError } from "@nats-io/nats-core/internal";
+import { compare, NatsConnectionImpl, parseSemVer, ProtocolHandler, TimeoutError } from "@nats-io/nats-core/internal";
 import { errorText } from "../../contracts/errors.ts";
 import { NATS_SERVER_VERSION_MIN } from "../../contracts/limits.ts";
 import { READINESS_STEPS } from "../../contracts/readiness.ts";
@@ -69,9 +69,12 @@ async function connectTo(
   const context: DialContext = { signal: lifetime.signal, caFile, tlsRequired, step: "dns" };
   const pace = new ReconnectPace(options);
   try {
-    const connection = await NatsConnectionImpl.connect(
-      connectionOptions(server, options, timeoutMs, context, pace),
-    ) as NatsConnectionImpl;
+    const connection = newConnection(connectionOptions(server, options, timeoutMs, context, pace, () => {
+      // The library hears of a refused login, but waits for its timeout when the server just hangs up.
+      const { connectError, lastError } = connection.protocol;
+      connectError?.(lastError ?? new Error("the server closed the connection"));
+    }));
+    await connection.protocol.dialLoop();
     await refuseOldServer(connection);
     // One server per attempt tells which step failed; all of them serve to reconnect.
     connection.setServers([...options.servers]);
@@ -87,12 +90,20 @@ async function connectTo(
   }
 }
 
+/** What the library's `connect` makes, before it dials: its handler is needed while it does. */
+function newConnection(options: BusConnectionOptions): NatsConnectionImpl {
+  const connection: NatsConnectionImpl = Reflect.construct(NatsConnectionImpl, [options]);
+  connection.protocol = new ProtocolHandler(connection.options, connection);
+  return connection;
+}
+
 function connectionOptions(
   server: string,
   options: ResolvedBusOptions,
   timeoutMs: number,
   dialContext: DialContext,
   pace: ReconnectPace,
+  onEnded: () => void,
 ): BusConnectionOptions {
   const { bounds } = options;
   return {
@@ -113,6 +124,7 @@ function connectionOptions(
     resolve: false,
     dialContext,
     onDialFailure: (error) => pace.dialFailed(error),
+    onEnded,
   };
 }
 

@@ -16,6 +16,8 @@ export interface BusConnectionOptions extends ConnectionOptions {
   readonly dialContext: DialContext;
   /** Called when a dial failed. */
   readonly onDialFailure: (error: unknown) => void;
+  /** Called when the other side ended a connection: the library goes on waiting for the answer to a login. */
+  readonly onEnded: () => void;
 }
 
 const READ_CHUNK_BYTES = 65_536;
@@ -28,13 +30,15 @@ class BusTransport implements Transport {
   #encrypted = false;
   #greeting: Uint8Array | undefined;
   #done = false;
+  #onEnded = () => {};
   #outbound: Uint8Array[] = [];
   #writing = false;
   readonly #dialing = new AbortController();
   readonly #closed = Promise.withResolvers<void | Error>();
 
   async connect(server: Server, options: ConnectionOptions): Promise<void> {
-    const { dialContext, onDialFailure } = options as BusConnectionOptions;
+    const { dialContext, onDialFailure, onEnded } = options as BusConnectionOptions;
+    this.#onEnded = onEnded;
     const signal = AbortSignal.any([this.#dialing.signal, dialContext.signal]);
     const attempt: DialContext = {
       ...dialContext,
@@ -87,6 +91,7 @@ class BusTransport implements Transport {
     } catch (error) {
       problem = error instanceof Error ? error : new Error(String(error));
     } finally {
+      if (!this.#done) this.#onEnded();
       this.#end(problem);
     }
   }
