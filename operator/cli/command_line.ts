@@ -8,6 +8,7 @@ import { labels } from "../../contracts/formats.ts";
 import { isFleetError } from "../../contracts/errors.ts";
 import { COMMAND_TIMEOUT_MAX_S } from "../../contracts/limits.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
+import { RESOURCE_RULES } from "../stores/resource_rules.ts";
 import { DESCRIPTION, EXAMPLES, ROOT_FOOTER } from "./help_text.ts";
 import {
   type ConnectionFlags,
@@ -163,7 +164,13 @@ function addRelease(root: Command, found: Found): void {
     .addHelpText("after", EXAMPLES.release);
   for (const change of ["pause", "resume", "retry"] as const) {
     release.command(change).description(CHANGE_TEXTS[change]).addArgument(new Argument("<names...>", "releases"))
-      .action((names: string[]) => found({ command: "change-release", change, names }));
+      .action((names: string[], _options, command: Command) =>
+        found({
+          command: "change-release",
+          change,
+          names: names.map((name) => checkedName(command, "AgentRelease", name)),
+        })
+      );
   }
   release.command("devices").description("list the devices behind a count of a release")
     .addArgument(new Argument("<name>", "release"))
@@ -176,6 +183,7 @@ function addRelease(root: Command, found: Found): void {
       const options = optionsOf(command);
       const selector = selectorOf(command, options.selector);
       const phase = options.phase as TargetPhase;
+      checkedName(command, "AgentRelease", name);
       found({ command: "release-devices", name, phase, selector, output: options.output as OutputFormat });
     });
 }
@@ -257,24 +265,28 @@ function namedTargetOf(command: Command, kind: string, names: readonly string[])
 
 function targetOf(command: Command, first: string, rest: readonly string[]): Target {
   if (!first.includes("/")) {
-    return {
-      kind: kindOf(command, first),
-      names: rest.map((name) => checkedName(command, name)),
-    };
+    const kind = kindOf(command, first);
+    return { kind, names: rest.map((name) => checkedName(command, kind, name)) };
   }
   const pairs = [first, ...rest].map((text) => {
     const at = text.indexOf("/");
     if (at < 0) command.error(`error: ${JSON.stringify(text)} must be KIND/NAME, as the others are`);
-    return { kind: kindOf(command, text.slice(0, at)), name: checkedName(command, text.slice(at + 1)) };
+    const kind = kindOf(command, text.slice(0, at));
+    return { kind, name: checkedName(command, kind, text.slice(at + 1)) };
   });
   const kind = pairs[0]?.kind ?? "Device";
   if (pairs.some((pair) => pair.kind !== kind)) command.error("error: all names must be of one kind");
   return { kind, names: pairs.map(({ name }) => name) };
 }
 
-function checkedName(command: Command, name: string): string {
-  if (name === "" || name.includes("/")) command.error(`error: ${JSON.stringify(name)} is not a name`);
-  return name;
+/** A name that no resource of its kind can have is a wrong line, not one that is not found. */
+function checkedName(command: Command, kind: ResourceKind, name: string): string {
+  try {
+    return RESOURCE_RULES[kind].name(name, JSON.stringify(name));
+  } catch (error) {
+    if (!isFleetError(error, "E_DECODE")) throw error;
+    command.error(`error: ${error.message}`);
+  }
 }
 
 function kindOf(command: Command, text: string): ResourceKind {

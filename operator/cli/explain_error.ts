@@ -4,6 +4,7 @@
  * @module
  */
 import { errorText, isFleetError } from "../../contracts/errors.ts";
+import { BusConnectError, type ConnectStep } from "../../lib/bus/connect_error.ts";
 import type { ConnectionSettings } from "./connection/connection_settings.ts";
 import { EXIT, type ExitCode } from "./exit_code.ts";
 
@@ -26,18 +27,20 @@ export function explainError(error: unknown, settings?: ConnectionSettings): Exp
   const message = errorText(error);
   const code = isFleetError(error) ? error.code : "";
   const exitCode = EXIT_OF_CODE[code] ?? EXIT.error;
-  return { message, hints: hintsOf(code, settings), exitCode };
+  const hints = error instanceof BusConnectError && code === "E_BUS_UNREACHABLE"
+    ? unreachableHints(error.step, settings)
+    : hintsOf(code, settings);
+  return { message, hints, exitCode };
 }
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   E_USAGE: EXIT.usage,
-  // A name of the command line that none of its kind can have.
-  E_DECODE: EXIT.usage,
   E_CONFIG: EXIT.usage,
   E_BUS_CONFIG: EXIT.usage,
   E_NOT_FOUND: EXIT.notFound,
   E_CONFLICT: EXIT.conflict,
   E_BUS_UNREACHABLE: EXIT.unreachable,
+  E_BUS_SERVER_TOO_OLD: EXIT.unreachable,
   E_BUS_TIMEOUT: EXIT.unreachable,
   E_BUS_UNKNOWN_OUTCOME: EXIT.unreachable,
   E_BUS_CLOSED: EXIT.unreachable,
@@ -51,7 +54,7 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
 function hintsOf(code: string, settings: ConnectionSettings | undefined): string[] {
   switch (code) {
     case "E_BUS_UNREACHABLE":
-      return unreachableHints(settings);
+      return ["the connection was lost on the way; run the same command again"];
     case "E_BUS_TIMEOUT":
     case "E_BUS_SNAPSHOT_INCOMPLETE":
       return ["the server was reached, and then did not answer in time; try again, and look at its load and its log"];
@@ -75,16 +78,22 @@ function hintsOf(code: string, settings: ConnectionSettings | undefined): string
   }
 }
 
-function unreachableHints(settings: ConnectionSettings | undefined): string[] {
+const STEP_HINTS: Readonly<Record<ConnectStep, (settings: ConnectionSettings) => string>> = {
+  dns: () => "is the name right, and can this machine look it up? getent hosts NAME",
+  network: () => "is nats-server running there, and does a firewall let this machine through?",
+  tls: ({ caFile }) =>
+    caFile === undefined
+      ? "if its certificate is signed by an authority of your own, name it with --ca-file"
+      : `is its certificate signed by an authority of ${caFile}, for the name in the URL, and valid today?`,
+  nats: () => "something listens there and does not speak NATS in time: is it the right port, and is the server well?",
+};
+
+function unreachableHints(step: ConnectStep, settings: ConnectionSettings | undefined): string[] {
   if (settings === undefined) return [];
-  const { servers, serversFrom, caFile, timeoutMs } = settings;
+  const { servers, serversFrom, timeoutMs } = settings;
   const hints = [`tried ${servers.join(", ")} (from ${serversFrom}), at most ${timeoutMs / 1_000} s`];
   if (serversFrom === "the default") hints.push("name the fleet's servers with --server or FLEETCTL_SERVERS");
-  hints.push("is nats-server running there, and does a firewall let this machine through?");
-  if (caFile === undefined) {
-    hints.push("if its certificate is signed by an authority of your own, name it with --ca-file");
-  }
-  return hints;
+  return [...hints, STEP_HINTS[step](settings)];
 }
 
 function loginText(settings: ConnectionSettings | undefined): string {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FleetError } from "../../contracts/errors.ts";
+import { BusConnectError, type ConnectStep } from "../../lib/bus/connect_error.ts";
 import type { ConnectionSettings } from "./connection/connection_settings.ts";
 import { explainError } from "./explain_error.ts";
 
@@ -22,12 +23,20 @@ Deno.test("explainError() keeps the message and gives each class its exit code",
 });
 
 Deno.test("explainError() says where it looked and what to do when NATS cannot be reached", () => {
-  const { hints } = explain("E_BUS_UNREACHABLE", SETTINGS);
-  assertEquals(hints[0], "tried nats://a:4222, nats://b:4222 (from FLEETCTL_SERVERS), at most 15 s");
-  assert(hints.some((hint) => hint.includes("--ca-file")));
-  const fallback = explain("E_BUS_UNREACHABLE", { ...SETTINGS, serversFrom: "the default", caFile: "/ca" }).hints;
-  assert(fallback.some((hint) => hint.includes("--server or FLEETCTL_SERVERS")));
-  assert(!fallback.some((hint) => hint.includes("--ca-file")));
+  const hints = (step: ConnectStep, settings = SETTINGS) =>
+    explainError(new BusConnectError(step, "x"), settings).hints;
+  assertEquals(hints("network"), [
+    "tried nats://a:4222, nats://b:4222 (from FLEETCTL_SERVERS), at most 15 s",
+    "is nats-server running there, and does a firewall let this machine through?",
+  ]);
+  assert(hints("tls")[1]?.includes("--ca-file"));
+  assert(hints("tls", { ...SETTINGS, caFile: "/ca.pem" })[1]?.includes("an authority of /ca.pem"));
+  assert(hints("dns")[1]?.includes("getent hosts"));
+  assert(hints("nats")[1]?.includes("the right port"));
+  assert(hints("network", { ...SETTINGS, serversFrom: "the default" })[1]?.includes("--server or FLEETCTL_SERVERS"));
+  assertEquals(explain("E_BUS_UNREACHABLE", SETTINGS).hints, [
+    "the connection was lost on the way; run the same command again",
+  ]);
 });
 
 Deno.test("explainError() names the login that was refused, and its file, but no secret", () => {

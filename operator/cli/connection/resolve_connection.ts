@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
+import { errorText, FleetError } from "../../../contracts/errors.ts";
 import { readConfig } from "../../../lib/config/read_config.ts";
 import type { ConnectionFlags } from "../invocation.ts";
 import {
@@ -25,7 +26,32 @@ import {
 export async function resolveConnection(flags: ConnectionFlags, environment: Environment): Promise<ConnectionSettings> {
   const file = configFileOf(flags, environment);
   const config = file === undefined ? null : absolutePaths(await readConfig(file, connectionConfig), file);
-  return connectionSettings(flags, environment, config);
+  const settings = connectionSettings(flags, environment, config);
+  for (const path of filesOf(settings)) await requireReadable(path);
+  return settings;
+}
+
+/** Files that the connection reads each time that it is made. */
+function filesOf({ auth, caFile }: ConnectionSettings): string[] {
+  const secret = auth.kind === "none"
+    ? undefined
+    : auth.kind === "password"
+    ? auth.password
+    : auth.kind === "token"
+    ? auth.token
+    : auth.credentials;
+  return [secret !== undefined && "file" in secret ? secret.file : undefined, caFile].filter((path) =>
+    path !== undefined
+  );
+}
+
+/** A file that is not there is a wrong command line; later it would look like a refused login. */
+async function requireReadable(path: string): Promise<void> {
+  try {
+    (await Deno.open(path, { read: true })).close();
+  } catch (error) {
+    throw new FleetError(`Cannot read ${path}: ${errorText(error)}`, { code: "E_USAGE", cause: error });
+  }
 }
 
 /** Paths of the file start where it stands, so that it means the same wherever the command is run. */
