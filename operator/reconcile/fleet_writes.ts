@@ -108,12 +108,19 @@ export class ObservedWrites implements FleetWrites {
   }
 
   #observe(write: string, name: string, what: Record<string, unknown>): Promise<typeof OBSERVED> {
-    const line = JSON.stringify({ write, name, ...what });
     const key = `${write} ${name}`;
-    if (this.#told.get(key) !== line) {
-      this.#told.set(key, line);
-      this.#tell(line);
+    const content = JSON.stringify(what, withoutTimes);
+    if (this.#told.get(key) !== content) {
+      this.#told.set(key, content);
+      this.#tell(JSON.stringify({ write, name, ...what }));
     }
     return Promise.resolve(OBSERVED);
   }
+}
+
+/** Members that say when something was noticed: nothing is stored in observe mode, so it is noticed ever anew. */
+const NOTICED_AT: ReadonlySet<string> = new Set(["livenessSince", "lastTransitionTime"]);
+
+function withoutTimes(member: string, value: unknown): unknown {
+  return NOTICED_AT.has(member) ? undefined : value;
 }

@@ -8,6 +8,7 @@ import { type AgentUpgradeAttempt, agentUpgradeAttempt } from "../../../contract
 import { BUCKET_SPECS, type BucketName, BUCKETS } from "../../../contracts/buckets.ts";
 import { decodeBytes } from "../../../contracts/codec.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
+import { isFleetError } from "../../../contracts/errors.ts";
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { Bus, BusAdmin } from "../../../lib/bus/port.ts";
 import { createLogger } from "../../../lib/log.ts";
@@ -126,7 +127,7 @@ export class OperatorWorld {
     let last: unknown = null;
     try {
       return await waitUntil(`${kind} ${name}`, async () => {
-        const resource = await this.store.get(kind, name);
+        const resource = await patiently(() => this.store.get(kind, name));
         last = resource;
         return resource !== null && condition(resource) ? resource : null;
       }, timeoutMs) as ResourceOf[K];
@@ -158,9 +159,12 @@ export class OperatorWorld {
 
   /** Newest revision of a bucket: it moves with every write. */
   async revision(name: BucketName): Promise<number> {
-    let last = 0;
-    await (await this.bus.bucket(name)).snapshot(">", ({ revision }) => last = Math.max(last, revision));
-    return last;
+    return await waitUntil(`a snapshot of ${name}`, () =>
+      patiently(async () => {
+        let last = 0;
+        await (await this.bus.bucket(name)).snapshot(">", ({ revision }) => last = Math.max(last, revision));
+        return last;
+      }));
   }
 
   /** Waits until nothing has been written into the operator's buckets for a time. */
@@ -181,5 +185,15 @@ export class OperatorWorld {
     await Promise.all(this.#running);
     await this.bus.close();
     await this.#broker.close();
+  }
+}
+
+/** What is read, or null while the broker is away. */
+async function patiently<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isFleetError(error) && error.code.startsWith("E_BUS_")) return null;
+    throw error;
   }
 }

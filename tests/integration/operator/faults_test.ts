@@ -1,0 +1,159 @@
+import { assert, assertEquals } from "@std/assert";
+import { BUCKETS } from "../../../contracts/buckets.ts";
+import { FleetError } from "../../../contracts/errors.ts";
+import type { GroupSource } from "../../../operator/groups/port.ts";
+import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
+import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
+import { type Fault, FaultyBus } from "../../fakes/faulty_bus.ts";
+import { MemoryBroker } from "../../fakes/memory_bus.ts";
+import { waitUntil } from "../../nats/wait_until.ts";
+import { OperatorWorld } from "./operator_world.ts";
+
+async function withWorld(body: (world: OperatorWorld, broker: MemoryBroker) => Promise<void>): Promise<void> {
+  const broker = new MemoryBroker();
+  const world = await OperatorWorld.open({
+    connect: () => Promise.resolve(broker.connect()),
+    close: () => Promise.resolve(),
+  });
+  try {
+    await body(world, broker);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Groups that a test gives and takes away. */
+class ScriptedGroups implements GroupSource {
+  names: readonly string[] = ["edge"];
+  fails = false;
+  asked = 0;
+  #tell: ((deviceId: string) => void) | undefined;
+
+  groupsOf(): Promise<readonly string[]> {
+    this.asked++;
+    if (!this.fails) return Promise.resolve(this.names);
+    const options = { code: "E_GROUPS", retry: "transient", failureClass: "environment" } as const;
+    return Promise.reject(new FleetError("Cannot read the groups: the directory is away", options));
+  }
+
+  onChange(listener: (deviceId: string) => void): () => void {
+    this.#tell = listener;
+    return () => this.#tell = undefined;
+  }
+
+  change(deviceId: string): void {
+    this.#tell?.(deviceId);
+  }
+}
+
+Deno.test("a group source that fails is asked again, and takes no device from its release", () =>
+  withWorld(async (world) => {
+    const groups = new ScriptedGroups();
+    await world.operator({ groups });
+    const device = world.device("d1", { heartbeatMs: 50 });
+    await world.release("stable");
+    await world.untilRelease("stable", { targets: 1, current: 1 });
+    groups.fails = true;
+    groups.change("d1");
+    await world.release("stable", { version: "1.2.0" });
+    const { status } = await world.untilDevice(
+      "d1",
+      ({ conditions }) => conditions?.some(({ type }) => type === "GroupsKnown") === true,
+    );
+    assertEquals([status?.desiredRelease, status?.desiredReason], ["stable", "UpToDate"]);
+    const asked = groups.asked;
+    await world.rest(1_000);
+    assert(groups.asked > asked, "asked again");
+    assertEquals(device.executed.length, 1);
+    // The rest of the device goes on being seen.
+    await device.reflash("0.9.0");
+    await world.untilDevice("d1", ({ agentVersion }) => agentVersion === "0.9.0");
+    await world.untilRelease("stable", { targets: 1 });
+    groups.fails = false;
+    groups.change("d1");
+    await world.untilDevice(
+      "d1",
+      ({ agentVersion, conditions }) => agentVersion === "1.2.0" && conditions === undefined,
+    );
+    groups.names = [];
+    groups.change("d1");
+    await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "NoGroups");
+    await world.untilRelease("stable", { targets: 0 });
+  }));
+
+/** One device that failed once, and a next release: few writes, and each of them matters. */
+async function runWithFault(nth: number, fault: Fault): Promise<number> {
+  let writes = 0;
+  await withWorld(async (world, broker) => {
+    await world.release("stable");
+    const device = world.device("d1", {
+      outcome: ({ targetVersion }) => targetVersion === "1.1.0" ? "failed" : "complete",
+    });
+    const bus = new FaultyBus(broker.connect(), nth, fault);
+    const store = new EmbeddedStore(await bus.bucket(BUCKETS.resources));
+    const operator = {
+      bus,
+      store,
+      writes: new StoreWrites(store, () => bus.bucket(BUCKETS.upgradeIntent)),
+    };
+    await world.operator(operator);
+    await world.groups("d1", ["edge"]);
+    await world.untilRelease("stable", { targets: 1, failed: 1 });
+    await world.release("next", { version: "1.2.0", priority: 1 });
+    await world.untilRelease("next", { targets: 1, current: 1 });
+    await world.untilRelease("stable", { targets: 0 });
+    await world.rest(100);
+    assertEquals(device.executed.map(({ targetVersion }) => targetVersion), ["1.1.0", "1.2.0"]);
+    const [first] = device.executed;
+    const final = await world.store.get("Device", "d1");
+    assertEquals(final?.status?.failedIdentities, [first?.releaseIdentity]);
+    writes = bus.writes;
+  });
+  return writes;
+}
+
+for (const fault of ["applied", "not-applied"] as const) {
+  Deno.test(`whichever write gets no answer (${fault}), each attempt is written once and the end is the same`, async () => {
+    let nth = 1;
+    while (await runWithFault(nth, fault) >= nth) nth++;
+    assert(nth > 8, `${nth - 1} writes`);
+  });
+}
+
+/** A device that fails while no operator runs; then one comes whose n-th write gets no answer. */
+async function failUnseen(nth: number, fault: Fault): Promise<number> {
+  let writes = 0;
+  await withWorld(async (world, broker) => {
+    const stop = await world.operator();
+    const device = world.device("d1", {
+      phaseMs: 100,
+      outcome: ({ targetVersion }) => targetVersion === "1.1.0" ? "failed" : "complete",
+    });
+    await world.groups("d1", ["edge"]);
+    await world.release("stable");
+    await world.untilDevice("d1", ({ upgrade }) => upgrade?.phase === "preparing");
+    await stop();
+    const statuses = await world.bus.bucket(BUCKETS.upgradeStatus);
+    await waitUntil(
+      "the failure",
+      async () => new TextDecoder().decode((await statuses.get("d1"))?.value).includes('"phase":"failed"'),
+    );
+    await world.release("stable", { version: "1.2.0" });
+    const bus = new FaultyBus(broker.connect(), nth, fault);
+    const store = new EmbeddedStore(await bus.bucket(BUCKETS.resources));
+    await world.operator({ bus, store, writes: new StoreWrites(store, () => bus.bucket(BUCKETS.upgradeIntent)) });
+    const { status } = await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "UpToDate");
+    assertEquals(status?.failedIdentities, [device.executed[0]?.releaseIdentity], `write ${nth} ${fault}`);
+    assertEquals(device.executed.length, 2);
+    writes = bus.writes;
+  });
+  return writes;
+}
+
+for (const fault of ["applied", "not-applied"] as const) {
+  Deno.test(`a failure that nobody saw is remembered before it is overwritten (${fault})`, async () => {
+    let nth = 1;
+    while (await failUnseen(nth, fault) >= nth) nth++;
+    assert(nth > 3, `${nth - 1} writes`);
+  });
+}
