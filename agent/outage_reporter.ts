@@ -39,6 +39,8 @@ export class OutageReporter {
       case "disconnected":
       case "reconnecting":
         return this.#begin();
+      case "closed":
+        return this.#log.error("NATS was given up by its client, the agent begins anew");
       case "auth-error":
       case "error":
         return this.#error(status.kind, status.message);

@@ -127,7 +127,7 @@ async function serve(
   session.heartbeats.poke();
   log.info("ready", { deviceId: config.deviceId, version: facts.version });
   onReady?.(session);
-  await Promise.race([aborted(signal), loops.failure]);
+  const defect = await ending(signal, loops.failure, session.closed);
   loops.end();
   await drain({
     deviceId: config.deviceId,
@@ -141,6 +141,16 @@ async function serve(
     clock,
     log,
   });
+  if (defect !== undefined) throw defect;
+}
+
+/** Waits for the end, and returns what was not asked for: a defect, or a connection that is no more. */
+async function ending(signal: AbortSignal, ...failures: Promise<never>[]): Promise<unknown> {
+  try {
+    return await Promise.race([aborted(signal), ...failures]);
+  } catch (error) {
+    return error;
+  }
 }
 
 function startLoops({ clock, log, notifier, watchdogMs }: AgentPorts, session: Session, loops: Loops): void {
@@ -152,10 +162,10 @@ function startLoops({ clock, log, notifier, watchdogMs }: AgentPorts, session: S
   loops.start((ending) => feedWatchdog({ intervalMs: watchdogMs, notifier, progress, clock, log }, ending));
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import { agentUpgradeStatus } from "../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../contracts/buckets.ts";
+import { FleetError } from "../contracts/errors.ts";
 import { STATUS_MAX_BYTES } from "../contracts/limits.ts";
 import type { Bus, BusStatus } from "../lib/bus/port.ts";
 import type { AgentPorts } from "./agent_ports.ts";
@@ -39,6 +40,14 @@ export interface SessionOptions {
   readonly lastDrain: LastDrain | null;
 }
 
+function givenUp(): FleetError {
+  return new FleetError("Cannot go on: the client has given the connection to NATS up", {
+    code: "E_BUS_CLOSED",
+    retry: "transient",
+    failureClass: "environment",
+  });
+}
+
 /** An agent with a connection. */
 export class Session {
   readonly bus: Bus;
@@ -55,12 +64,14 @@ export class Session {
   readonly heartbeats: HeartbeatLoop;
   readonly #options: SessionOptions;
   readonly #outage: OutageReporter;
+  readonly #closed = Promise.withResolvers<never>();
 
   constructor(options: SessionOptions) {
     const { bus, buckets, config, facts, lastDrain, ports } = options;
     const { bounds, deviceId } = config;
     const { client, clock, log } = ports;
     this.#options = options;
+    this.#closed.promise.catch(() => {});
     this.#outage = new OutageReporter(log, (text) => {
       if (this.gate.isOpen) void ports.notifier.notify({ status: text });
     });
@@ -106,9 +117,15 @@ export class Session {
     });
   }
 
+  /** Rejects when the client gives the connection up for good. */
+  get closed(): Promise<never> {
+    return this.#closed.promise;
+  }
+
   /** The connection has changed: what was believed about the broker is looked at again. */
   onBusStatus(status: BusStatus): void {
     this.#outage.onStatus(status);
+    if (status.kind === "closed") this.#closed.reject(givenUp());
     if (status.kind !== "connected") return;
     this.status.forget();
     this.deviceInfo.forget();

@@ -66,7 +66,7 @@ export class BusCore {
       const known = busStatus(status);
       if (known !== null && !this.closing.aborted) this.emit(known);
     }
-    if (!this.closing.aborted) this.emit({ kind: "error", message: "The connection to NATS was given up" });
+    if (!this.closing.aborted) this.emit({ kind: "closed" });
   }
 
   /**

@@ -77,7 +77,9 @@ export type BusStatus =
   | { readonly kind: "disconnected" }
   | { readonly kind: "reconnecting" }
   | { readonly kind: "auth-error"; readonly message: string }
-  | { readonly kind: "error"; readonly message: string };
+  | { readonly kind: "error"; readonly message: string }
+  /** The client has given the connection up for good, which no outage makes it do: the program begins anew. */
+  | { readonly kind: "closed" };
 
 /** A connection that reconnects for ever. */
 export interface Bus {

@@ -76,6 +76,9 @@ export class ConnectionKeeper {
           return;
         case "reconnecting":
           return;
+        case "closed":
+          log.state("nats", "the client has given the connection to NATS up", {}, "error");
+          return;
         case "auth-error":
         case "error":
           log.state(`nats ${status.kind}`, "NATS reports an error", { error: status.message }, "warn");

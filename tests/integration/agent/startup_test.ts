@@ -1,6 +1,7 @@
 import { assertEquals, assertInstanceOf, assertMatch, assertRejects } from "@std/assert";
 import { StartupError } from "../../../agent/startup/startup_error.ts";
 import { BUCKET_SPECS, BUCKETS } from "../../../contracts/buckets.ts";
+import { FleetError } from "../../../contracts/errors.ts";
 import { CLOCK_EARLIEST_MS } from "../../../contracts/limits.ts";
 import { READINESS_STEPS, type ReadinessStep, readinessStepOf } from "../../../contracts/readiness.ts";
 import { BusConnectError } from "../../../lib/bus/connect_error.ts";
@@ -234,6 +235,16 @@ Deno.test("an agent ends by a defect in one of its loops", () =>
     });
     const error = await assertRejects(() => life.ended, RangeError);
     assertEquals(exitCodeOf(error), 70);
+  }));
+
+Deno.test("an agent whose client gives NATS up for good drains and ends, to be started anew", () =>
+  AgentFixture.use(async (fixture) => {
+    const life = fixture.start();
+    const session = await fixture.ready(life);
+    life.bus()?.emit({ kind: "closed" });
+    const error = await assertRejects(() => life.ended, FleetError, "given the connection to NATS up");
+    assertEquals([exitCodeOf(error), session.gate.isOpen], [75, false]);
+    assertEquals(life.notifier.said.at(-1)?.stopping, true);
   }));
 
 Deno.test("an idle agent logs nothing and writes nothing durable", () =>
