@@ -95,6 +95,8 @@ export class ProcessFixture {
   readonly nats: NatsServer;
   readonly updater: FakeUpdater;
   readonly operator: TestBus & BusAdmin;
+  /** Variables that agents are started with. */
+  environment: Record<string, string> = {};
   readonly #receiver: NotifyReceiver;
   readonly #agents: AgentProcess[] = [];
   readonly #receiving: Promise<void>;
@@ -176,7 +178,7 @@ export class ProcessFixture {
     const agent = new AgentProcess(
       new Deno.Command(Deno.execPath(), {
         args: ["run", "--quiet", "--no-check", "--allow-all", MAIN, "--config", this.configPath, ...args],
-        env: { NOTIFY_SOCKET: this.#receiver.address },
+        env: { NOTIFY_SOCKET: this.#receiver.address, ...this.environment },
         stdin: "null",
         stdout: "piped",
         stderr: "piped",
