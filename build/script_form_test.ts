@@ -1,6 +1,14 @@
-import { assert, assertEquals, assertLess, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import { join } from "node:path";
-import type { Program } from "./programs.ts";
+import { type Program, type ProgramName, PROGRAMS } from "./programs.ts";
 import { buildScript } from "./script_form.ts";
 import { scriptHeader } from "./script_header.ts";
 
@@ -148,6 +156,16 @@ Deno.test("buildScript() refuses what is no version and a program that does not 
     const missing = { ...FIXTURE, name: "missing", entryPoint: "build/fixtures/no_such_program.ts" };
     await assertRejects(() => build(missing, "1.0.0"), Error, "Cannot bundle");
     assertEquals([...Deno.readDirSync(dir)].map((entry) => entry.name).sort(), ["fixture.json", "out"]);
+  });
+});
+
+Deno.test("every program of the product builds as a script and says its version and form", async () => {
+  await inTempDir(async (dir) => {
+    for (const program of Object.keys(PROGRAMS) as ProgramName[]) {
+      const { path } = await buildScript({ program, version: "1.2.3", outPath: join(dir, program) });
+      const output = await new Deno.Command(path, { args: ["--version"], stdin: "null" }).output();
+      assertMatch(new TextDecoder().decode(output.stdout), new RegExp(`^${program} 1\\.2\\.3 \\(.*script\\)\n$`));
+    }
   });
 });
 

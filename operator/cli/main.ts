@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BUILD_VERSION } from "../../contracts/build_info.ts";
+import { BUILD_FORM, BUILD_VERSION } from "../../contracts/build_info.ts";
 import { runProgram } from "../../lib/program.ts";
 import { openFleet } from "./connection/open_fleet.ts";
 import { resolveConnection } from "./connection/resolve_connection.ts";
@@ -19,7 +19,7 @@ if (import.meta.main) {
     main: (signal) =>
       runFleetctl(Deno.args, {
         terminal: processTerminal(environment),
-        version: BUILD_VERSION,
+        version: `fleetctl ${BUILD_VERSION} (${BUILD_FORM})`,
         readInput,
         resolveConnection: (flags) => resolveConnection(flags, environment),
         openFleet,

@@ -50,8 +50,10 @@ export interface FleetOptions {
   readonly baseline?: string;
   readonly agentBounds?: Readonly<Record<string, number>>;
   readonly updaterBounds?: Readonly<Record<string, number>>;
-  /** Default a temporary one, which {@link Fleet.close} removes. */
+  /** Default a temporary one, which {@link Fleet.close} removes. Short: Unix socket paths are. */
   readonly directory?: string;
+  /** Ends a start that is under way: what was started is stopped again, and its reason is thrown. */
+  readonly signal?: AbortSignal;
 }
 
 /** A running fleet. */
@@ -87,31 +89,40 @@ export class Fleet implements AsyncDisposable {
   }
 
   /**
-   * Sets a fleet up and starts its devices.
+   * Sets a fleet up and starts its devices. A start that fails leaves nothing behind but a directory that was given.
    *
    * @param options What it is made of
    */
   static async start(options: FleetOptions): Promise<Fleet> {
     const directory = options.directory ?? await Deno.makeTempDir({ prefix: "fleet-" });
+    const keep = options.directory !== undefined;
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => keep ? Promise.resolve() : Deno.remove(directory, { recursive: true }));
     const operatorPassword = crypto.randomUUID();
     const passwords = new Map(options.deviceIds.map((id) => [id, crypto.randomUUID() as string]));
     const server = await startNatsServer({
+      directory: `${directory}/nats`,
       config: fleetAccountsConfig({
         programs: [{ user: "operator", password: operatorPassword }],
         devices: [...passwords].map(([deviceId, password]) => ({ deviceId, password })),
       }),
     });
+    undo.defer(() => server.stop());
+    options.signal?.throwIfAborted();
     const bus = await openTestBus(server, {
       auth: { kind: "password", user: "operator", password: { value: operatorPassword } },
     });
+    undo.defer(() => bus.close());
     await bus.ensureBuckets(BUCKET_SPECS, options.deviceIds.length, 1);
     const authority = await createTestAuthority();
     const artifactCaFile = `${directory}/artifact-ca.pem`;
     await Deno.writeTextFile(artifactCaFile, authority.caCert);
     const host = startArtifactHost({ certificate: await authority.issue() });
+    undo.defer(() => host.close());
     const devices = await setUpDevices(options, { directory, servers: [server.url], passwords, artifactCaFile });
+    options.signal?.throwIfAborted();
     for (const device of devices) device.startUpdater();
-    const keep = options.directory !== undefined;
+    undo.move();
     return new Fleet({ directory, server, host, devices, bus, operatorPassword, artifactCaFile, keep });
   }
 
