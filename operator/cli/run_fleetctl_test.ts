@@ -3,6 +3,8 @@ import { BUCKETS } from "../../contracts/buckets.ts";
 import { FleetError } from "../../contracts/errors.ts";
 import { ago, MemoryFleet, sampleDeviceStatus, sampleHeartbeat } from "../../tests/fakes/memory_fleet.ts";
 import { MemoryTerminal } from "../../tests/fakes/memory_terminal.ts";
+import { BusConnectError } from "../../lib/bus/connect_error.ts";
+import { assertGolden } from "../../tests/golden/golden.ts";
 import { type FleetctlWorld, runFleetctl } from "./run_fleetctl.ts";
 
 interface Run {
@@ -214,11 +216,7 @@ Deno.test("apply applies nothing when any document is wrong, and needs no connec
     openFleet: () => Promise.reject(new Error("must not be called")),
   });
   assertEquals([code, out], [7, ""]);
-  assertEquals(
-    err,
-    "fleet.yaml:9: document 2 (Device/device-5): spec.group: is not a known field; did you mean groups?\n" +
-      "fleetctl: Cannot apply: 1 problem, nothing was applied\n",
-  );
+  await assertGolden("fleetctl/apply_wrong_document.txt", err);
   assertEquals((await fleet.store.get("Device", "device-4"))?.spec.groups, []);
 });
 
@@ -321,4 +319,21 @@ Deno.test("a closed output ends a command quietly", async () => {
   terminal.closed = true;
   assertEquals(await runFleetctl(["get", "devices"], world(fleet, terminal)), 141);
   assertEquals(terminal.stderr, "");
+});
+
+Deno.test("a server that cannot be reached is told with where it was looked for and what to do", async () => {
+  const fleet = await MemoryFleet.open();
+  const why = "Cannot connect to NATS at 127.0.0.1:4222: Connection refused (os error 111)";
+  const { code, err } = await run(fleet, "get devices", {
+    resolveConnection: () =>
+      Promise.resolve({
+        servers: ["nats://127.0.0.1:4222"],
+        serversFrom: "the default",
+        auth: { kind: "none" },
+        timeoutMs: 15_000,
+      }),
+    openFleet: () => Promise.reject(new BusConnectError("network", why)),
+  });
+  assertEquals(code, 5);
+  await assertGolden("fleetctl/unreachable.txt", err);
 });

@@ -149,6 +149,14 @@ interface ChangeRow<K extends ResourceKind> {
   readonly heartbeatAtMs: number | undefined;
 }
 
+/** Room for what these columns will say, so that later lines stand under the first ones. */
+const WIDTHS_MIN: Readonly<Record<string, number>> = { SEEN: 4, AGENT: 8, STATE: "rollback-failed".length };
+
+/** A time of the day in UTC. */
+function clockTime(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(11, 19);
+}
+
 /** A table that grows by a line for every change. */
 class ChangeTable<K extends ResourceKind> {
   readonly #kind: K;
@@ -166,7 +174,7 @@ class ChangeTable<K extends ResourceKind> {
     if (change.event === "malformed") {
       await note(terminal, `warning: ${resourceName(this.#kind, change.name)} cannot be read: ${change.problem}`);
     } else if (change.event === "delete") {
-      if (this.#initial === undefined) await terminal.out(`${resourceName(this.#kind, change.name)} deleted\n`);
+      if (this.#initial === undefined) await this.#printDeleted(change.name);
       else this.#initial = this.#initial.filter(({ metadata }) => metadata.name !== change.name);
     } else if (change.event === "put") {
       if (this.#initial === undefined) await this.#print([change.resource]);
@@ -178,15 +186,22 @@ class ChangeTable<K extends ResourceKind> {
     }
   }
 
+  async #printDeleted(name: string): Promise<void> {
+    const { fleet, terminal } = this.#context;
+    const padded = name.padEnd(this.#widths[1] ?? 0);
+    await terminal.out(`${clockTime(await fleet.nowMs())}  ${padded}  ${terminal.paint("deleted", "bad")}\n`);
+  }
+
   async #print(resources: readonly ResourceOf[K][], withHeader = false): Promise<void> {
     const { fleet, terminal } = this.#context;
     const nowMs = await fleet.nowMs();
-    const at = new Date(nowMs).toISOString().slice(11, 19);
-    const rows = await this.#rows(resources, at);
+    const rows = await this.#rows(resources, clockTime(nowMs));
     const columns = changeColumns<K>(this.#kind, nowMs);
     // Later lines stand under the first ones; a wider value moves the columns from there on.
     const widths = columnWidths(columns, rows, terminal.width);
-    this.#widths = widths.map((width, index) => Math.max(width, this.#widths[index] ?? 0));
+    this.#widths = widths.map((width, index) =>
+      Math.max(width, this.#widths[index] ?? 0, WIDTHS_MIN[columns[index]?.title ?? ""] ?? 0)
+    );
     const header = withHeader ? renderHeader(columns, this.#widths, terminal.paint) : "";
     await terminal.out(header + renderRows(columns, rows, this.#widths, terminal.paint));
   }

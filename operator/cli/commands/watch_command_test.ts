@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { BUCKETS } from "../../../contracts/buckets.ts";
 import { MemoryFleet, sampleDeviceStatus, sampleHeartbeat } from "../../../tests/fakes/memory_fleet.ts";
 import { MemoryTerminal } from "../../../tests/fakes/memory_terminal.ts";
+import { assertGolden } from "../../../tests/golden/golden.ts";
 import type { OutputFormat, Selector } from "../invocation.ts";
 import { watchCommand } from "./watch_command.ts";
 
@@ -57,17 +58,7 @@ Deno.test("watch shows what is there, then a line for every change, and ends wel
   await fleet.store.delete("Device", "device-2");
   await terminal.shows("deleted");
   assertEquals(await end(), 0);
-  assertEquals(
-    terminal.stdout,
-    [
-      "AT        NAME      LIVENESS  SEEN  AGENT  RELEASE    STATE    REASON  GROUPS  AGE",
-      "12:00:00  device-1  Online    3s    1.0.0  agent-1-1  Pending  -       edge    2h",
-      "12:00:00  device-2  Unknown   -     -      -          -        -       edge    2h",
-      "12:00:00  device-1  Online    3s    1.1.0  agent-1-1  UpToDate  -       edge    2h",
-      "device/device-2 deleted",
-      "",
-    ].join("\n"),
-  );
+  await assertGolden("fleetctl/watch_devices.txt", terminal.stdout);
 });
 
 Deno.test("watch follows names and labels only; who loses a label leaves", async () => {
@@ -118,7 +109,9 @@ Deno.test("watch shows releases, and documents that cannot be read", async () =>
   await terminal.shows(" s ");
   await end();
   assert(
-    terminal.stdout.includes("12:00:00  r     1.1.0      1         0  New          -          -  -         2h\n"),
+    terminal.stdout.includes(
+      "12:00:00  r     1.1.0      1         0  New                    -          -  -         2h\n",
+    ),
     terminal.stdout,
   );
   assert(terminal.stderr.includes("warning: agentrelease/bad cannot be read: "), terminal.stderr);
