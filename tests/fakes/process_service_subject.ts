@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { type ManagedPaths, managedPaths } from "../../contracts/managed_paths.ts";
+import type { Clock } from "../../lib/deadline.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import { osFileSystem } from "../../lib/durable/os_file_system.ts";
 import { createLogger } from "../../lib/log.ts";
@@ -88,12 +89,13 @@ export interface OpenServiceOptions {
   readonly fs?: FileSystem;
   readonly environment?: Readonly<Record<string, string>>;
   readonly user?: AgentUser;
+  readonly clock?: Clock;
   readonly logged?: string[];
 }
 
 /** Opens the process adapter on a root. */
 export function openService({ paths }: ProcessRoot, options: OpenServiceOptions = {}): Promise<ProcessService> {
-  const { bounds, fs = osFileSystem, environment = {}, user, logged = [] } = options;
+  const { bounds, fs = osFileSystem, environment = {}, user, clock, logged = [] } = options;
   return openProcessService({
     paths,
     fs,
@@ -101,6 +103,7 @@ export function openService({ paths }: ProcessRoot, options: OpenServiceOptions 
     environment: { ...programEnvironment(), ...environment },
     ...(bounds === undefined ? {} : { bounds }),
     ...(user === undefined ? {} : { user }),
+    ...(clock === undefined ? {} : { clock }),
   });
 }
 

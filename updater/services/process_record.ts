@@ -9,7 +9,7 @@
  */
 import { decodeBytes, flag, integer, object } from "../../contracts/codec.ts";
 import type { Decoded } from "../../contracts/codec.ts";
-import { errorText } from "../../contracts/errors.ts";
+import { errorText, isFleetError } from "../../contracts/errors.ts";
 import { shortText } from "../../contracts/formats.ts";
 import { PROCESS_RECORD_MAX_BYTES } from "../../contracts/limits.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
@@ -76,7 +76,9 @@ export class ProcessRecordFile {
 
   #then(what: string, work: () => Promise<void>): void {
     this.#last = this.#last.then(work).catch((error) => {
-      this.#log.state("process record", `process record not ${what}`, { error: errorText(error) }, "warn");
+      // The text names a new temporary file each time, which would make each failure another state.
+      const code = isFleetError(error) ? error.code : errorText(error);
+      this.#log.state("process record", `process record not ${what}`, { code }, "warn");
     });
   }
 }

@@ -68,7 +68,7 @@ class Server {
         conn = await listener.accept();
       } catch (error) {
         if (signal.aborted) break;
-        log.state("socket", "connections cannot be accepted", { path, error: errorText(error) }, "error");
+        log.state("socket accept", "connections cannot be accepted", { path, error: errorText(error) }, "error");
         await this.#clock.sleep(SOCKET_ACCEPT_PAUSE_MS, signal).catch(() => {});
         continue;
       }

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../../contracts/digest.ts";
 import { FleetError } from "../../../contracts/errors.ts";
 import {
   ARTIFACT_MAX_BYTES,
+  CA_BUNDLE_MAX_BYTES,
   DIGEST_CHUNK_BYTES,
   FETCH_READ_BYTES,
   HTTPS_CONNECT_TIMEOUT_MS,
@@ -268,6 +269,15 @@ Deno.test("a missing or senseless CA file is an error of the device", () =>
     assertEquals(verdict(await fetchAll(world, url)), "E_FETCH_CA_FILE environment");
     await Deno.writeTextFile(world.caFile, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     assertEquals(verdict(await fetchAll(world, url)), "E_FETCH_CA_FILE environment");
+  }));
+
+Deno.test("a CA file is read up to its limit", () =>
+  withWorld(async (world) => {
+    const url = world.host.answer("/agent", { kind: "file", bytes: BYTES });
+    for (const extra of [-1, 0, 1]) {
+      await Deno.writeTextFile(world.caFile, world.authority.caCert.padEnd(CA_BUNDLE_MAX_BYTES + extra, "\n"));
+      assertEquals(verdict(await fetchAll(world, url)), extra > 0 ? "E_FETCH_CA_FILE environment" : "fetched");
+    }
   }));
 
 Deno.test("no name, no listener and no https are errors without a connection", () =>

@@ -3,7 +3,9 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { FleetError } from "../../../contracts/errors.ts";
 import {
   SOCKET_HANDLERS_MAX,
+  SOCKET_LINGER_MS,
   SOCKET_MESSAGE_MAX_BYTES,
+  SOCKET_REFUSALS_MAX,
   SOCKET_UPGRADE_WAITERS_MAX,
   UNIX_SOCKET_PATH_MAX_BYTES,
 } from "../../../contracts/limits.ts";
@@ -280,6 +282,21 @@ Deno.test("a client that does not take its response gives its handler back", asy
     await served.send(STATUS);
     await served.halfClose();
     assert((await served.receive()).length > SOCKET_MESSAGE_MAX_BYTES / 2);
+  });
+});
+
+Deno.test("refused clients are answered up to a limit, more are closed without a word", async () => {
+  const clock = new FakeClock();
+  await withSocket({ clock }, async ({ path }) => {
+    using stack = new DisposableStack();
+    const connect = async () => stack.use(await RawClient.connect(path));
+    for (let index = 0; index < SOCKET_HANDLERS_MAX; index++) await connect();
+    for (let index = 0; index < SOCKET_REFUSALS_MAX; index++) {
+      assertEquals(codeOf(await (await connect()).response()), "E_TOO_MANY_CLIENTS");
+    }
+    assertEquals((await (await connect()).receive()).length, 0);
+    await clock.advance(SOCKET_LINGER_MS);
+    assertEquals(codeOf(await (await connect()).response()), "E_TOO_MANY_CLIENTS");
   });
 });
 
