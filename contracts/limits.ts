@@ -269,6 +269,10 @@ export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
 export const INTENT_PENDING_WARNING_MS = 2 * MINUTE_MS;
 /** Credentials and certificates are called about to expire this long before they do, in ms: two weeks to act. */
 export const CREDENTIALS_EXPIRY_WARNING_MS = 14 * 24 * 60 * MINUTE_MS;
+/** Devices whose heartbeats `fleetctl` reads one by one; for more of them one snapshot of the bucket is cheaper. */
+export const HEARTBEATS_ONE_BY_ONE_MAX = 16;
+/** Characters of one changed field that a dry run shows: an artifact with its URL and digest. */
+export const FIELD_CHANGE_MAX_CHARS = 400;
 /** Stored documents that cannot be read of which `fleetctl` names each; more of them have one cause. */
 export const FLEETCTL_PROBLEMS_MAX = 20;
 /** Longest time that `fleetctl --timeout` takes, in s: an hour. */

@@ -71,6 +71,13 @@ Deno.test("parseCommandLine() takes connection options before and after the comm
   assertEquals(parsed.connection, { servers: [] });
 });
 
+Deno.test("parseCommandLine() takes a timeout up to its limit", () => {
+  for (const seconds of [1, 2, 3_599, 3_600]) {
+    const parsed = parse(`--timeout ${seconds} get devices`);
+    assert(parsed.kind === "run" && parsed.connection.timeoutSeconds === seconds);
+  }
+});
+
 Deno.test("parseCommandLine() says what is wrong with a line, and guesses what was meant", () => {
   const cases: Record<string, string> = {
     "gte devices": "unknown command 'gte'",

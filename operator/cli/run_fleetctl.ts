@@ -101,6 +101,8 @@ async function withFleet(
     for (const [name, problem] of [...malformed].slice(0, FLEETCTL_PROBLEMS_MAX)) {
       await note(terminal, `warning: ${name} cannot be read and is left out: ${printable(problem)}`);
     }
+    const more = malformed.size - FLEETCTL_PROBLEMS_MAX;
+    if (more > 0) await note(terminal, `warning: and ${more} more`);
     // Whoever interrupts does not wait for a server that does not answer; the end of the process closes as well.
     if (!signal.aborted) await fleet.close();
   }

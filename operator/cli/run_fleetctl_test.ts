@@ -337,3 +337,25 @@ Deno.test("a server that cannot be reached is told with where it was looked for 
   assertEquals(code, 5);
   await assertGolden("fleetctl/unreachable.txt", err);
 });
+
+Deno.test("get names a bounded number of documents that cannot be read", async () => {
+  for (const [count, shown] of [[19, 19], [20, 20], [21, 20]] as const) {
+    const fleet = await MemoryFleet.open();
+    const bucket = await fleet.bus.bucket(BUCKETS.resources);
+    for (let index = 0; index < count; index++) await bucket.put(`device.bad-${index}`, new TextEncoder().encode("{}"));
+    const { err } = await run(fleet, "get devices -o name");
+    assertEquals(err.split("cannot be read and is left out").length - 1, shown);
+    assertEquals(err.includes("and 1 more"), count > shown);
+  }
+});
+
+Deno.test("get reads the same heartbeats one by one and as a snapshot", async () => {
+  for (const count of [15, 16, 17]) {
+    const fleet = await MemoryFleet.open();
+    for (let index = 0; index < count; index++) {
+      await fleet.device(`d${index}`, []);
+      await fleet.report(BUCKETS.deviceHeartbeat, `d${index}`, sampleHeartbeat(`d${index}`), 7_000);
+    }
+    assertEquals((await run(fleet, "get devices")).out.split(" 7s ").length - 1, count);
+  }
+});

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { bounded } from "../../../contracts/formats.ts";
+import { FIELD_CHANGE_MAX_CHARS } from "../../../contracts/limits.ts";
 import type { PlacedProblem } from "../manifest/read_manifest.ts";
 import type { Paint, Tone } from "../render/paint.ts";
 import { printable } from "../render/printable.ts";
@@ -10,9 +12,6 @@ import { resourceName } from "../render/resource_list.ts";
 import type { ApplyResult } from "./apply_inputs.ts";
 import { type FieldChange, fieldChangeText } from "./field_changes.ts";
 import type { DeviceImpact, FleetImpact, ReleaseImpact } from "./fleet_impact.ts";
-
-/** Longest field change that is shown whole, in characters. */
-const CHANGE_MAX_CHARS = 400;
 
 /**
  * The line of a document that was applied: `agentrelease/agent-1-5 created`.
@@ -47,8 +46,7 @@ export function renderPreview(results: readonly ApplyResult[], impact: FleetImpa
 function changeLine(change: FieldChange, paint: Paint): string {
   const tone: Tone = change.from === undefined ? "good" : change.to === undefined ? "bad" : "busy";
   const text = printable(fieldChangeText(change));
-  const shown = text.length > CHANGE_MAX_CHARS ? `${text.slice(0, CHANGE_MAX_CHARS - 1)}…` : text;
-  return paint(shown, tone);
+  return paint(bounded(text, FIELD_CHANGE_MAX_CHARS), tone);
 }
 
 function count(number: number, noun: string): string {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { HEARTBEATS_ONE_BY_ONE_MAX } from "../../../contracts/limits.ts";
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceOf } from "../../stores/port.ts";
 import { deviceColumns, type DeviceRow } from "../devices/device_table.ts";
@@ -82,9 +83,6 @@ async function table<K extends ResourceKind>(
   return renderTable(deviceColumns(nowMs), rows, terminal);
 }
 
-/** Fewer devices are asked for one by one; more are cheaper as one snapshot of the bucket. */
-const READ_ONE_BY_ONE_MAX = 16;
-
 /**
  * Devices with the times of their newest heartbeats, read from NATS.
  *
@@ -96,7 +94,7 @@ export async function deviceRows(
   { fleet, terminal }: CommandContext,
 ): Promise<DeviceRow[]> {
   const ids = devices.map(({ metadata }) => metadata.name);
-  const wanted = ids.length <= READ_ONE_BY_ONE_MAX ? ids : null;
+  const wanted = ids.length <= HEARTBEATS_ONE_BY_ONE_MAX ? ids : null;
   const { receivedAtMs, problem } = await withProgress(
     terminal,
     "reading heartbeats",

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { RESOURCE_MAX_BYTES } from "../../../contracts/limits.ts";
+import { MANIFEST_DOCUMENTS_MAX, MANIFEST_MAX_BYTES, RESOURCE_MAX_BYTES } from "../../../contracts/limits.ts";
 import { readManifest, repeatedInputs } from "./read_manifest.ts";
 
 const SHA = "a".repeat(64);
@@ -176,5 +176,23 @@ Deno.test("repeatedInputs() names the second document for a resource", () => {
   const { inputs } = read(`${DEVICE}---\n${RELEASE}---\n${DEVICE}`);
   assertEquals(repeatedInputs(inputs).map(({ document, message }) => [document, message]), [
     [3, "Device/device-1: stands already in fleet.yaml, line 1"],
+  ]);
+});
+
+Deno.test("readManifest() takes a file at its limits, and none above them", () => {
+  const problem = (text: string) => read(text).problems[0]?.message;
+  for (
+    const [sizeBytes, expected] of [
+      [MANIFEST_MAX_BYTES - 1, "file: has no documents"],
+      [MANIFEST_MAX_BYTES, "file: has no documents"],
+      [MANIFEST_MAX_BYTES + 1, `file: has more than ${MANIFEST_MAX_BYTES} bytes`],
+    ] as const
+  ) assertEquals(problem("#".padEnd(sizeBytes, "x")), expected);
+  const documents = (count: number) => read("--- a\n".repeat(count)).problems;
+  for (const count of [MANIFEST_DOCUMENTS_MAX - 1, MANIFEST_DOCUMENTS_MAX]) {
+    assertEquals(documents(count).length, count);
+  }
+  assertEquals(documents(MANIFEST_DOCUMENTS_MAX + 1).map(({ message }) => message), [
+    `file: has ${MANIFEST_DOCUMENTS_MAX + 1} documents, at most ${MANIFEST_DOCUMENTS_MAX}`,
   ]);
 });
