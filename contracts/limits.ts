@@ -139,10 +139,7 @@ export const SOCKET_UPGRADE_TIMEOUT_MS = 20 * MINUTE_MS;
 export const SOCKET_MESSAGE_MAX_BYTES = MIB;
 /** Seed: concurrent socket handlers. */
 export const SOCKET_HANDLERS_MAX = 32;
-/**
- * Upgrade requests that wait for their outcome at once: half of the handlers, so that the other half is left for status
- * whatever is repeated for 20 minutes.
- */
+/** Upgrade requests that wait for their outcome at once: half of the handlers are left for status. */
 export const SOCKET_UPGRADE_WAITERS_MAX = SOCKET_HANDLERS_MAX / 2;
 /** Time a client has to take its response, in ms. */
 export const SOCKET_WRITE_TIMEOUT_MS = 10 * SECOND_MS;

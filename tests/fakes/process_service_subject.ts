@@ -107,6 +107,16 @@ export function openService({ paths }: ProcessRoot, options: OpenServiceOptions 
   });
 }
 
+/** Lines that a program with `watchdogEveryMs` has printed since its start. */
+export async function aliveLines({ paths }: ProcessRoot): Promise<number> {
+  return (await Deno.readTextFile(paths.agentOutput).catch(() => "")).split("alive").length - 1;
+}
+
+/** Whether a service is active. */
+export async function isActive(service: ProcessService): Promise<boolean> {
+  return (await service.show()).active === "active";
+}
+
 /** The subject of the conformance suite. */
 export async function createProcessSubject(bounds: ProcessServiceBounds): Promise<ServiceSubject> {
   const root = await createProcessRoot();

@@ -1,28 +1,25 @@
-/** What only the process adapter has: real survivors, output, environment, notify socket. */
-import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import { fileURLToPath } from "node:url";
+/** What only the process adapter has: record, environment, notify socket, watchdog, its own end. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { FleetError } from "../../../contracts/errors.ts";
-import { AGENT_OUTPUT_KEPT_BYTES, AGENT_OUTPUT_MAX_BYTES } from "../../../contracts/limits.ts";
 import type { FileSystem } from "../../../lib/durable/file_system.ts";
 import { OsFileSystem } from "../../../lib/durable/os_file_system.ts";
 import { encodeNotification } from "../../../lib/systemd/notification.ts";
 import { openDatagram } from "../../../lib/systemd/notify_address.ts";
 import { sendSignal } from "../../../updater/process/process_group.ts";
 import { currentBootId, processInfo } from "../../../updater/process/process_table.ts";
-import { AgentOutput } from "../../../updater/services/agent_output.ts";
 import type { ProcessService } from "../../../updater/services/process_service.ts";
 import {
+  aliveLines,
   createProcessRoot,
+  isActive,
   openService,
   type OpenServiceOptions,
   type ProcessRoot,
-  programEnvironment,
 } from "../../fakes/process_service_subject.ts";
 import type { ServiceProgram } from "../../fakes/service_program.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 
 const READY: ServiceProgram = { does: "ready" };
-const KEEPER = fileURLToPath(new URL("./service_keeper.ts", import.meta.url));
 
 async function withService(
   options: OpenServiceOptions,
@@ -37,129 +34,6 @@ async function withService(
     await service.close();
   }
 }
-
-/** An updater in a process of its own, which starts the service and is then killed. */
-async function leaveSurvivor(root: ProcessRoot, program: ServiceProgram): Promise<number> {
-  await root.use(program);
-  const keeper = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--cached-only", "--allow-all", "--unstable-net", KEEPER, root.root],
-    env: programEnvironment(),
-    stdin: "null",
-    stdout: "null",
-    stderr: "inherit",
-  }).spawn();
-  const pid = await waitUntil("the service runs", async () => {
-    const [first] = await root.startedPids();
-    const record = await Deno.readTextFile(root.paths.processRecord).catch(() => "");
-    return first !== undefined && record.includes(`"ready":${program.does === "ready"}`) ? first : null;
-  });
-  keeper.kill("SIGKILL");
-  await keeper.status;
-  return pid;
-}
-
-async function aliveLines({ paths }: ProcessRoot): Promise<number> {
-  return (await Deno.readTextFile(paths.agentOutput).catch(() => "")).split("alive").length - 1;
-}
-
-async function isActive(service: ProcessService): Promise<boolean> {
-  return (await service.show()).active === "active";
-}
-
-Deno.test("a ready agent outlives its updater, goes on printing, and is adopted", async () => {
-  await using root = await createProcessRoot();
-  const pid = await leaveSurvivor(root, { ...READY, watchdogEveryMs: 10 });
-  const printed = (await aliveLines(root)) + 20;
-  await waitUntil("it has printed more", async () => await aliveLines(root) >= printed);
-  assertEquals(processInfo(pid)?.ended, false);
-  const service = await openService(root, { bounds: { restartDelayMs: 20 } });
-  try {
-    const state = await service.show();
-    assertEquals([state.active, state.mainPid], ["active", pid]);
-    assertEquals(state.invocationId?.length, 32);
-    service.ensureRunning();
-    assertEquals((await service.start()).kind, "ready");
-    assertEquals(await root.startedPids(), [pid]);
-    sendSignal(pid, "SIGKILL");
-    await waitUntil(
-      "it is started again",
-      async () => (await root.startedPids()).length === 2 && await isActive(service),
-    );
-    assertEquals(await service.stop(), { kind: "stopped" });
-    assertEquals(root.livingPids(), []);
-  } finally {
-    await service.close();
-  }
-});
-
-Deno.test("an adopted agent can be stopped, with all that it started", async () => {
-  await using root = await createProcessRoot();
-  await leaveSurvivor(root, { ...READY, leavesChildren: true });
-  await waitUntil("its children run", () => root.livingPids().length >= 3);
-  const service = await openService(root, { bounds: { stopTimeoutMs: 300 } });
-  try {
-    assertEquals(await service.stop(), { kind: "stopped" });
-    assertEquals(root.livingPids(), []);
-  } finally {
-    await service.close();
-  }
-});
-
-Deno.test("an agent that was not ready when its updater died is stopped before the next one starts", async () => {
-  await using root = await createProcessRoot();
-  const pid = await leaveSurvivor(root, { does: "wait" });
-  const service = await openService(root);
-  try {
-    assertEquals((await service.show()).active, "inactive");
-    await root.use(READY);
-    assertEquals((await service.start()).kind, "ready");
-    assert(processInfo(pid)?.ended !== false, "the survivor still runs");
-    assertEquals(root.livingPids().length, 1);
-  } finally {
-    await service.stop();
-    await service.close();
-  }
-});
-
-Deno.test("an agent that no record knows is stopped, by a start and by a stop alike", async () => {
-  for (const action of ["start", "stop"] as const) {
-    await using root = await createProcessRoot();
-    const pid = await leaveSurvivor(root, READY);
-    await Deno.writeTextFile(root.paths.processRecord, "not a record");
-    const logged: string[] = [];
-    const service = await openService(root, { logged });
-    try {
-      assert(logged.some((line) => line.includes("process record not usable")));
-      assertEquals((await service[action]()).kind, action === "start" ? "ready" : "stopped");
-      assert(processInfo(pid)?.ended !== false, "the survivor still runs");
-      assertEquals(root.livingPids().length, action === "start" ? 1 : 0);
-    } finally {
-      await service.stop();
-      await service.close();
-    }
-  }
-});
-
-Deno.test("a process that only has the pid of the record is left alone", async () => {
-  const stranger = new Deno.Command("sleep", { args: ["600"] }).spawn();
-  try {
-    const { startTicks = 0 } = processInfo(stranger.pid) ?? {};
-    const good = { schema: 1, bootId: currentBootId(), pid: stranger.pid, startTicks, invocationId: "x", ready: true };
-    const records = [{ ...good, startTicks: startTicks - 1 }, { ...good, bootId: "another boot" }];
-    for (const record of records) {
-      await using root = await createProcessRoot();
-      await Deno.writeTextFile(root.paths.processRecord, JSON.stringify(record));
-      const service = await openService(root);
-      assertEquals((await service.show()).active, "inactive");
-      assertEquals(await service.stop(), { kind: "stopped" });
-      await service.close();
-    }
-    assertEquals(processInfo(stranger.pid)?.ended, false);
-  } finally {
-    stranger.kill("SIGKILL");
-    await stranger.status;
-  }
-});
 
 Deno.test("the record follows the process, and is gone after a stop", () =>
   withService({}, async (service, root) => {
@@ -376,34 +250,4 @@ Deno.test("closing during a stop does not wait for a stubborn agent", async () =
   assertEquals(processInfo(pid)?.ended, false);
   sendSignal(pid, "SIGKILL");
   await waitUntil("it is gone", () => processInfo(pid)?.ended !== false);
-});
-
-Deno.test("output is kept for one start more, and bounded", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "fleet-output-" });
-  const path = `${directory}/output.log`;
-  const output = new AgentOutput(path);
-  try {
-    assertNotEquals(output.begin((descriptor) => descriptor), null);
-    await Deno.writeTextFile(path, "first\n", { append: true });
-    output.begin(() => {});
-    assertEquals(await Deno.readTextFile(`${path}.previous`), "first\n");
-    assertEquals(output.tail().length, 0);
-    for (
-      const [size, kept] of [
-        [AGENT_OUTPUT_MAX_BYTES - 1, AGENT_OUTPUT_MAX_BYTES - 1],
-        [AGENT_OUTPUT_MAX_BYTES, AGENT_OUTPUT_MAX_BYTES],
-        [AGENT_OUTPUT_MAX_BYTES + 1, AGENT_OUTPUT_KEPT_BYTES],
-      ] as const
-    ) {
-      await Deno.writeFile(path, new Uint8Array(size).fill(0x61));
-      output.trim();
-      assertEquals((await Deno.stat(path)).size, kept);
-    }
-    assertEquals((await Deno.stat(path)).mode === null ? 0 : ((await Deno.stat(path)).mode ?? 0) & 0o077, 0);
-    await Deno.remove(path);
-    output.trim();
-    assertEquals(output.tail().length, 0);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
 });
