@@ -6,7 +6,6 @@
  */
 import type { AgentRelease } from "../../contracts/agent_release.ts";
 import { isTerminalPhase } from "../../contracts/agent_upgrade.ts";
-import { canonicalJson } from "../../contracts/canonical_json.ts";
 import type { Device, DeviceStatus } from "../../contracts/device_resource.ts";
 import type { DeviceInfo } from "../../contracts/device.ts";
 import {
@@ -27,6 +26,7 @@ import {
 } from "./device_status.ts";
 import { judgeLiveness, type LivenessBounds } from "./liveness.ts";
 import { releaseTarget } from "./release_target.ts";
+import { sameJson } from "./same_json.ts";
 
 /** What a device info says, and when the broker received it. */
 export type InfoReport =
@@ -127,7 +127,7 @@ export function planDevice(facts: DeviceFacts, releases: ReleaseFacts, bounds: L
   });
   return {
     status,
-    statusChanged: previous === undefined || canonicalJson(previous) !== canonicalJson(status),
+    statusChanged: previous === undefined || !sameJson(previous, status),
     statusFirst: quarantined !== (previous?.quarantined ?? false) ||
       failedIdentities.join() !== (previous?.failedIdentities ?? []).join(),
     attempt: decision?.write ?? null,

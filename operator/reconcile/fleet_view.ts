@@ -6,9 +6,9 @@
  */
 import type { AgentRelease } from "../../contracts/agent_release.ts";
 import { BUCKETS } from "../../contracts/buckets.ts";
-import { canonicalJson } from "../../contracts/canonical_json.ts";
 import type { Device } from "../../contracts/device_resource.ts";
 import { ReleaseCounts } from "../policy/release_counts.ts";
+import { sameJson } from "../policy/same_json.ts";
 import { DEVICE_BUCKETS, type DeviceBucket, type HeldDocument } from "./bus_documents.ts";
 
 /** What is known of one device; each part is null when there is none. */
@@ -184,5 +184,5 @@ function resourceChange(before: Device | AgentRelease | null, after: Device | Ag
   if (before === null || before.metadata.uid !== after.metadata.uid) return "spec";
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return "none";
   if (before.metadata.generation !== after.metadata.generation) return "spec";
-  return canonicalJson(before.metadata.labels ?? {}) === canonicalJson(after.metadata.labels ?? {}) ? "status" : "spec";
+  return sameJson(before.metadata.labels ?? {}, after.metadata.labels ?? {}) ? "status" : "spec";
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { canonicalJson } from "../../contracts/canonical_json.ts";
 import { nextReleaseStatus } from "../policy/release_status.ts";
+import { sameJson } from "../policy/same_json.ts";
 import type { WatchedTime } from "../runtime/broker_time.ts";
 import type { WriteThrottle } from "../runtime/write_throttle.ts";
 import type { FleetView } from "./fleet_view.ts";
@@ -45,7 +45,7 @@ export class ReleaseReconciler {
       ties: view.counts.tiesOf(name),
       latestError: view.counts.latestErrorOf(name),
     });
-    if (release.status !== undefined && canonicalJson(release.status) === canonicalJson(status)) return null;
+    if (release.status !== undefined && sameJson(release.status, status)) return null;
     const waitMs = throttle.waitMs(name);
     if (waitMs > 0) return waitMs;
     throttle.mark(name);
