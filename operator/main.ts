@@ -3,26 +3,19 @@
  *
  * @module
  */
-import { BUCKET_SPECS, BUCKETS } from "../contracts/buckets.ts";
 import { BUILD_FORM, BUILD_VERSION } from "../contracts/build_info.ts";
-import { errorText, isFleetError } from "../contracts/errors.ts";
-import { RECONCILE_RETRY_MAX_MS, RECONCILE_RETRY_MIN_MS } from "../contracts/limits.ts";
+import { errorText } from "../contracts/errors.ts";
 import type { BusOptions } from "../lib/bus/bus_options.ts";
 import { connectBusWithin } from "../lib/bus/connect.ts";
 import { natsAuth } from "../lib/bus/nats_settings.ts";
 import type { Bus, BusAdmin } from "../lib/bus/port.ts";
 import { ConfigError } from "../lib/config/read_config.ts";
-import { backoffMs, systemClock } from "../lib/deadline.ts";
 import { createLogger, type Logger } from "../lib/log.ts";
 import { EXIT_CODES, runProgram } from "../lib/program.ts";
 import { HELP_TEXT, type Invocation, parseCommandLine } from "./command_line.ts";
 import type { OperatorConfig } from "./config.ts";
-import { deviceSpecGroups } from "./groups/device_spec_groups.ts";
 import { loadConfig } from "./load_config.ts";
-import { Operator } from "./operator.ts";
-import { ObservedWrites, StoreWrites } from "./reconcile/fleet_writes.ts";
-import { BucketBinder } from "./runtime/bucket_binder.ts";
-import { EmbeddedStore } from "./stores/embedded.ts";
+import { runOperator } from "./run_operator.ts";
 
 /** Nobody waits for the operator: it may look for NATS for as long as it takes. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
@@ -58,55 +51,6 @@ async function connect(config: OperatorConfig, log: Logger, signal: AbortSignal)
   });
 }
 
-/**
- * Does something that needs the broker, again and again until it is done.
- *
- * @throws {FleetError} what trying again does not change: a bucket whose configuration cannot be made right
- */
-async function persist(what: string, work: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
-  for (let failures = 0;; failures++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isFleetError(error) || error.code === "E_BUS_BUCKET_CONFLICT") throw error;
-      log.state(what, `cannot ${what} yet`, { code: error.code, error: errorText(error) }, "warn");
-      const pauseMs = backoffMs(failures, { minMs: RECONCILE_RETRY_MIN_MS, maxMs: RECONCILE_RETRY_MAX_MS });
-      await systemClock.sleep(pauseMs, signal);
-    }
-  }
-}
-
-async function operate(config: OperatorConfig, observe: boolean, log: Logger, signal: AbortSignal): Promise<void> {
-  const bus = await connect(config, log, signal);
-  try {
-    const buckets = { specs: BUCKET_SPECS, fleetSize: config.fleetSize, replicas: config.replicas };
-    const ensure = () => bus.ensureBuckets(buckets.specs, buckets.fleetSize, buckets.replicas);
-    if (!observe) await persist("make the buckets", ensure, log, signal);
-    const binder = new BucketBinder(bus);
-    await persist("open the resource store", async () => void await binder.bucket(BUCKETS.resources), log, signal);
-    const store = new EmbeddedStore(await binder.bucket(BUCKETS.resources));
-    const operator = new Operator({
-      bus,
-      ...(observe ? {} : { admin: bus }),
-      buckets,
-      store,
-      writes: observe
-        ? new ObservedWrites((line) => print(`${line}\n`))
-        : new StoreWrites(store, () => binder.bucket(BUCKETS.upgradeIntent)),
-      groups: deviceSpecGroups,
-      bounds: config.bounds,
-      statusWriteIntervalMs: config.bounds.statusWriteIntervalMs,
-      foreignWriteSettleMs: config.bounds.foreignWriteSettleMs,
-      log,
-    });
-    log.info("operator started", { version: BUILD_VERSION, observe, fleetSize: config.fleetSize });
-    await operator.run(signal);
-    log.info("operator stopped");
-  } finally {
-    await bus.close();
-  }
-}
-
 async function run(configPath: string, observe: boolean, startLog: Logger, signal: AbortSignal): Promise<number> {
   let config: OperatorConfig;
   try {
@@ -119,7 +63,12 @@ async function run(configPath: string, observe: boolean, startLog: Logger, signa
   }
   const log = createLogger({ level: config.logLevel, fields: { program: "fleet-operator" } });
   try {
-    await operate(config, observe, log, signal);
+    await runOperator({
+      config,
+      ...(observe ? { observe: (line) => print(`${line}\n`) } : {}),
+      connect: (ending) => connect(config, log, ending),
+      log,
+    }, signal);
   } catch (error) {
     // Stopped before it had reached NATS: an end like any other.
     if (!signal.aborted || error !== signal.reason) throw error;

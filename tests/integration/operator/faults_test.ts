@@ -1,11 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { BUCKETS } from "../../../contracts/buckets.ts";
 import { FleetError } from "../../../contracts/errors.ts";
+import { createLogger } from "../../../lib/log.ts";
+import { DEFAULT_BOUNDS } from "../../../operator/config.ts";
+import { runOperator } from "../../../operator/run_operator.ts";
 import type { GroupSource } from "../../../operator/groups/port.ts";
 import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
 import { type Fault, FaultyBus } from "../../fakes/faulty_bus.ts";
-import { MemoryBroker } from "../../fakes/memory_bus.ts";
+import { MemoryBroker, type MemoryBus } from "../../fakes/memory_bus.ts";
+import { ScriptedDevice } from "../../fakes/scripted_device.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 import { OperatorWorld } from "./operator_world.ts";
 
@@ -157,3 +161,31 @@ for (const fault of ["applied", "not-applied"] as const) {
     assert(nth > 3, `${nth - 1} writes`);
   });
 }
+
+Deno.test("a connection that was given up is replaced by another one", async () => {
+  const broker = new MemoryBroker();
+  const made: MemoryBus[] = [];
+  const ending = new AbortController();
+  const lines: string[] = [];
+  const running = runOperator({
+    config: { bounds: DEFAULT_BOUNDS, fleetSize: 10, replicas: 1 },
+    connect: () => {
+      const bus = broker.connect();
+      made.push(bus);
+      return Promise.resolve(bus);
+    },
+    log: createLogger({ sink: (line) => lines.push(line), format: "json" }),
+  }, ending.signal);
+  const isRead = () => lines.filter((line) => line.includes("the fleet is read")).length;
+  await waitUntil("the fleet", () => isRead() === 1);
+  made[0]?.emit({ kind: "closed" });
+  await waitUntil("the fleet again", () => isRead() === 2);
+  assertEquals(made.map(({ connected }) => connected), [false, true]);
+  const bus = broker.connect();
+  await new ScriptedDevice(bus, "d1").publishInfo();
+  const store = new EmbeddedStore(await bus.bucket(BUCKETS.resources));
+  await waitUntil("the device", () => store.get("Device", "d1"));
+  ending.abort();
+  await running;
+  assertEquals(made.map(({ connected }) => connected), [false, false]);
+});
