@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Msg, MsgHdrs, NatsConnectionImpl, Status } from "@nats-io/nats-core/internal";
+import { type Msg, type MsgHdrs, type NatsConnectionImpl, RequestOne, type Status } from "@nats-io/nats-core/internal";
 import { errorText } from "../../contracts/errors.ts";
 import { DEVICE_API_PREFIX } from "../../contracts/subjects.ts";
 import { findApiPrefix } from "./api_prefix.ts";
@@ -28,6 +28,8 @@ export class BusCore {
   readonly connection: NatsConnectionImpl;
   readonly #lifetime: AbortController;
   readonly #listeners = new Set<(status: BusStatus) => void>();
+  /** Requests that wait for their answer. The library's own ones go on waiting when the connection is lost. */
+  readonly #requests = new Set<RequestOne>();
   #apiPrefix: string | null = null;
 
   /**
@@ -56,6 +58,11 @@ export class BusCore {
     return () => this.#listeners.delete(listener);
   }
 
+  #cancelRequests(): void {
+    const error = new Error("the connection was lost");
+    for (const request of this.#requests) request.cancel(error);
+  }
+
   /** Tells the listeners. */
   emit(status: BusStatus): void {
     for (const listener of this.#listeners) listener(status);
@@ -63,6 +70,7 @@ export class BusCore {
 
   async #followStatus(): Promise<void> {
     for await (const status of this.connection.status()) {
+      if (status.type === "disconnect") this.#cancelRequests();
       const known = busStatus(status);
       if (known !== null && !this.closing.aborted) this.emit(known);
     }
@@ -93,14 +101,24 @@ export class BusCore {
    * @throws {FleetError} `E_BUS_UNREACHABLE`, `E_BUS_TIMEOUT` or `E_BUS_UNKNOWN_OUTCOME`, `E_BUS_AUTH`,
    *   `E_BUS_NO_BUCKET`, `E_BUS_CLOSED`
    */
-  async request(request: BusRequest): Promise<Msg> {
-    const { subject, what, data, headers, isWrite } = request;
+  async request({ subject, what, data, headers, isWrite }: BusRequest): Promise<Msg> {
     this.requireConnected(what);
+    const { protocol } = this.connection;
     const timeout = this.options.bounds.requestTimeoutMs;
+    const request = new RequestOne(protocol.muxSubscriptions, subject, { timeout }, false);
+    // Canceled below, it rejects whether or not anybody waits.
+    request.deferred.catch(() => {});
+    this.#requests.add(request);
     try {
-      return await this.connection.request(subject, data, headers === undefined ? { timeout } : { timeout, headers });
+      protocol.request(request);
+      const reply = `${protocol.muxSubscriptions.baseInbox}${request.token}`;
+      this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
+      return await Promise.race([request.timer, request.deferred]);
     } catch (error) {
       throw requestError(error, what, isWrite);
+    } finally {
+      this.#requests.delete(request);
+      request.cancel();
     }
   }
 

@@ -7,6 +7,7 @@ import {
   AuthorizationError,
   ClosedConnectionError,
   DrainingConnectionError,
+  InvalidArgumentError,
   NoRespondersError,
   PermissionViolationError,
   TimeoutError,
@@ -73,6 +74,10 @@ export function requestError(error: unknown, what: string, isWrite: boolean): Fl
   }
   if (isCausedBy(error, NoRespondersError)) {
     return busError("E_BUS_NO_BUCKET", `Cannot ${what}: there is no such bucket`, error);
+  }
+  // The library refuses what is larger than the server takes, before it sends anything.
+  if (isCausedBy(error, InvalidArgumentError)) {
+    return busError("E_BUS_TOO_LARGE", `Cannot ${what}: it is larger than the server takes`, error);
   }
   if (isCausedBy(error, ClosedConnectionError) || isCausedBy(error, DrainingConnectionError)) {
     return busError("E_BUS_CLOSED", `Cannot ${what}: the connection is closed`, error);

@@ -4,6 +4,7 @@
  * @module
  */
 import type { BucketName } from "../../contracts/buckets.ts";
+import { errorText, isFleetError } from "../../contracts/errors.ts";
 import { SNAPSHOT_HEARTBEAT_MS } from "../../contracts/limits.ts";
 import { busError } from "./bus_error.ts";
 import type { BusCore } from "./bus_core.ts";
@@ -75,6 +76,10 @@ export async function readSnapshot(
     });
     if (reader.pendingAtStart > 0 || taken > 0) await done.promise;
     return { entries: live.size, lastRevision };
+  } catch (error) {
+    // Entries may come before the answer to the creation, and the loss between the two.
+    if (taken === 0 || isFleetError(error, "E_BUS_SNAPSHOT_INCOMPLETE")) throw error;
+    throw busError("E_BUS_SNAPSHOT_INCOMPLETE", `Cannot ${what}: ${errorText(error)}`, error);
   } finally {
     clearInterval(stall);
     reader?.close();

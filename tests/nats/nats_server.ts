@@ -36,8 +36,8 @@ export interface NatsServer {
   restart(changes?: Pick<NatsServerOptions, "config">): Promise<void>;
   /** Applies other configuration lines to the running server. */
   reload(config: string): Promise<void>;
-  /** Freezes the process (SIGSTOP). */
-  pause(): void;
+  /** Freezes the process (SIGSTOP); returns when all of it stands still. */
+  pause(): Promise<void>;
   /** Ends {@link pause}. */
   resume(): void;
   /** What it logged. */
@@ -150,7 +150,7 @@ class ServerProcess implements NatsServer {
       `log_file: ${JSON.stringify(`${this.directory}/server.log`)}`,
       ...(jetStream
         ? [
-          `jetstream: { store_dir: ${JSON.stringify(`${this.directory}/data`)}, max_mem: 1GB, max_file: 8GB` +
+          `jetstream: { store_dir: ${JSON.stringify(`${this.directory}/data`)}, max_mem: 2GB, max_file: 64GB` +
           `${syncAlways ? ", sync_interval: always" : ""} }`,
         ]
         : []),
@@ -194,8 +194,16 @@ class ServerProcess implements NatsServer {
     );
   }
 
-  pause(): void {
-    Deno.kill(this.pid, "SIGSTOP");
+  async pause(): Promise<void> {
+    const { pid } = this;
+    Deno.kill(pid, "SIGSTOP");
+    await waitUntil("the server to stand still", async () => {
+      for await (const { name } of Deno.readDir(`/proc/${pid}/task`)) {
+        const status = await Deno.readTextFile(`/proc/${pid}/task/${name}/status`);
+        if (!/^State:\s+T/m.test(status)) return false;
+      }
+      return true;
+    });
   }
 
   resume(): void {

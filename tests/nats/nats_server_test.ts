@@ -22,7 +22,7 @@ Deno.test("startNatsServer() serves on a free port, and again on the same one af
     assertEquals(server.port, port);
     assert(server.pid !== pid);
     assert((await greeting(port)).startsWith("INFO "));
-    server.pause();
+    await server.pause();
     server.resume();
     await server.reload("max_payload: 2MB");
     assert((await greeting(port)).includes('"max_payload":2097152'));
@@ -35,7 +35,7 @@ Deno.test("startNatsServer() serves on a free port, and again on the same one af
 
 Deno.test("startNatsServer() stops a frozen server", async () => {
   const server = await startNatsServer({ jetStream: false });
-  server.pause();
+  await server.pause();
   await server.stop();
 });
 

@@ -145,7 +145,7 @@ Deno.test("agent process: drained with NATS frozen, below the bound", () =>
   ProcessFixture.use(async (fixture) => {
     const agent = await fixture.startReady();
     fixture.updater.script.place(attemptOf(1), "activating");
-    fixture.nats.pause();
+    await fixture.nats.pause();
     const startedMs = performance.now();
     const code = await agent.stop();
     fixture.nats.resume();

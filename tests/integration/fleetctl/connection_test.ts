@@ -89,11 +89,11 @@ fleetctlTest("says that the operator has never run where there are no buckets", 
 }, { buckets: false });
 
 fleetctlTest("shows that it waits for a server that does not answer, and gives up in time", async (world) => {
-  world.server.pause();
+  await world.server.pause();
   try {
     const { code, out, err, durationMs } = await world.run(["--timeout", "4", "get", "devices"]);
     assertEquals([code, out], [5, ""]);
-    assert(err.includes(`fleetctl: connecting to ${world.server.url} (2`), err);
+    assert(err.includes(`fleetctl: connecting to ${world.server.url} (`), err);
     assert(err.includes("no answer within 4000 ms"), err);
     assert(durationMs < 12_000, `${durationMs} ms`);
   } finally {
@@ -102,7 +102,7 @@ fleetctlTest("shows that it waits for a server that does not answer, and gives u
 });
 
 fleetctlTest("ends at once when it is interrupted", async (world) => {
-  world.server.pause();
+  await world.server.pause();
   try {
     const child = world.spawn(["get", "devices"]);
     await child.stdin.close();

@@ -50,7 +50,7 @@ testOnNats("a broker that stops answering is waited for", async (world, server) 
   world.device("d1");
   await world.groups("d1", ["edge"]);
   await world.untilDevice("d1", ({ liveness }) => liveness === "Online");
-  server.pause();
+  await server.pause();
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   server.resume();
   await world.release("stable");
