@@ -24,6 +24,12 @@ export interface RoundOptions {
   readonly reversed: boolean;
 }
 
+interface Output {
+  readonly success: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /**
  * Runs one round.
  *
@@ -31,12 +37,28 @@ export interface RoundOptions {
  * @param options Directory and order
  * @throws {Error} when the process or one of its benchmarks fails, with what it said
  */
-export async function runRound(file: string, { directory, reversed }: RoundOptions): Promise<Round> {
-  const notesPath = join(directory, "notes");
+export async function runRound(file: string, options: RoundOptions): Promise<Round> {
+  const notesPath = join(options.directory, "notes");
   await Deno.writeTextFile(notesPath, "");
+  const { success, stdout, stderr } = await runBench(["--json", file], notesPath, options);
+  if (stdout.trim() === "") throw new Error(`Cannot run ${file}: ${firstLines(stderr)}`);
+  const times = parseBenchReport(stdout);
+  if (!success) {
+    // A file that does not load fails without a word in JSON, and says why otherwise.
+    const again = await runBench([file], notesPath, options);
+    throw new Error(`Cannot run ${file}: ${firstLines(again.stdout + again.stderr)}`);
+  }
+  return { times, notes: parseNotes(await Deno.readTextFile(notesPath)) };
+}
+
+async function runBench(
+  args: readonly string[],
+  notesPath: string,
+  { directory, reversed }: RoundOptions,
+): Promise<Output> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     // Types are checked by `./dev check`; here it would only take time.
-    args: ["bench", "--json", "--quiet", "--no-check", "--allow-all", file],
+    args: ["bench", "--quiet", "--no-check", "--allow-all", ...args],
     cwd: REPOSITORY_ROOT,
     env: {
       [DIRECTORY_VARIABLE]: directory,
@@ -48,9 +70,9 @@ export async function runRound(file: string, { directory, reversed }: RoundOptio
     signal: AbortSignal.timeout(ROUND_TIMEOUT_MS),
   }).output();
   const decoder = new TextDecoder();
-  const complaint = decoder.decode(stderr).trim().split("\n").slice(-SHOWN_LINES).join("\n");
-  if (stdout.length === 0) throw new Error(`Cannot run ${file}: ${complaint}`);
-  const times = parseBenchReport(decoder.decode(stdout));
-  if (!success) throw new Error(`Cannot run ${file}: ${complaint}`);
-  return { times, notes: parseNotes(await Deno.readTextFile(notesPath)) };
+  return { success, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+function firstLines(text: string): string {
+  return text.trim().split("\n").slice(0, SHOWN_LINES).join("\n");
 }

@@ -79,10 +79,12 @@ export const programsStandApart: ArchitectureRule = {
 
 /** Every package is used in its own place. */
 export const packagesInTheirPlace: ArchitectureRule = {
-  name: "only lib/bus imports @nats-io, only the operator imports its packages, and nothing else any",
+  name: "only lib/bus, tests and benchmarks import @nats-io, only the operator its packages, and nothing else any",
   check: (graph) =>
     forEachImport(graph, ({ path }, { target }) => {
-      const guarded = isProduct(path) || (!path.startsWith("tests/") && target.startsWith("npm:@nats-io/"));
+      // Benchmarks compare with the library itself.
+      const mayUseNats = path.startsWith("tests/") || path.startsWith("bench/");
+      const guarded = isProduct(path) || (!mayUseNats && target.startsWith("npm:@nats-io/"));
       if (!guarded || isTest(path) || !target.startsWith("npm:")) return null;
       const allowed = PACKAGES.flatMap(([folder, packages]) => path.startsWith(folder) ? packages : []);
       return allowed.some((name) => name.endsWith("/") ? target.startsWith(name) : target === name)

@@ -68,6 +68,7 @@ const CASES: readonly Case[] = [
       file("lib/bus/kv.ts", ["npm:@nats-io/kv"]),
       file("operator/cli/main.ts", ["npm:commander", "npm:yaml"]),
       file("tests/conformance/bus.ts", ["npm:@nats-io/kv", "npm:@peculiar/x509"]),
+      file("bench/snapshot_readers.ts", ["npm:@nats-io/kv"]),
       file("demo/main.ts", ["npm:@peculiar/x509"]),
     ],
   },
