@@ -4,6 +4,8 @@
  * @module
  */
 
+import { EXIT_CODES } from "../../lib/program.ts";
+
 /** Exit codes by name. */
 export const EXIT = {
   ok: 0,
@@ -21,6 +23,8 @@ export const EXIT = {
   refused: 6,
   /** A document is wrong; nothing was applied. */
   badDocument: 7,
+  /** A defect of the program, as every program of the fleet ends with one. */
+  defect: EXIT_CODES.internal,
   /** Ended by SIGINT, as shells count it. */
   interrupted: 130,
   /** Nobody reads the output any more, as shells count SIGPIPE. */
@@ -40,5 +44,6 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.unreachable, "NATS cannot be reached, or the fleet's buckets are not there yet"],
   [EXIT.refused, "login refused"],
   [EXIT.badDocument, "a document is wrong; nothing was applied"],
-  [EXIT.interrupted, "interrupted"],
+  [EXIT.defect, "a defect of fleetctl"],
+  [EXIT.interrupted, "interrupted (143 for SIGTERM, 129 for SIGHUP)"],
 ];

@@ -24,7 +24,7 @@ export async function changeReleaseCommand(invocation: ChangeInvocation, context
   for (const name of new Set(invocation.names)) {
     const changed = await changeRelease(store, name, invocation.change);
     if (changed.kind === "missing") {
-      await note(terminal, await missingText(store, "AgentRelease", name));
+      await note(terminal, await missingText(context, "AgentRelease", name));
       exitCode = EXIT.notFound;
       continue;
     }

@@ -34,7 +34,7 @@ export async function deleteCommand(invocation: DeleteInvocation, context: Comma
         code: "E_CONFLICT",
       });
     } else if (!ignoreNotFound) {
-      await note(terminal, await missingText(store, kind, name));
+      await note(terminal, await missingText(context, kind, name));
       exitCode = EXIT.notFound;
     }
   }

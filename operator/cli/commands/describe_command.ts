@@ -28,14 +28,14 @@ interface Description {
  * @param context Fleet and terminal
  */
 export async function describeCommand(invocation: DescribeInvocation, context: CommandContext): Promise<ExitCode> {
-  const { terminal, fleet } = context;
+  const { terminal } = context;
   const { kind, names, output } = invocation;
   const found: unknown[] = [];
   let exitCode: ExitCode = EXIT.ok;
   for (const [index, name] of names.entries()) {
     const description = await describe(invocation, name, context);
     if (description === null) {
-      await note(terminal, await missingText(fleet.store, kind, name));
+      await note(terminal, await missingText(context, kind, name));
       exitCode = EXIT.notFound;
       continue;
     }

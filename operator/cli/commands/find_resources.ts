@@ -6,6 +6,8 @@
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceOf, ResourceStore } from "../../stores/port.ts";
 import type { Selector } from "../invocation.ts";
+import { withProgress } from "../progress.ts";
+import type { CommandContext } from "./command_context.ts";
 import { nearestName } from "../manifest/nearest_name.ts";
 
 /** What is looked for. */
@@ -62,12 +64,13 @@ export function isSelected(resource: ResourceOf[ResourceKind], selector: Selecto
 /**
  * One line for a name that does not exist, with the name that was perhaps meant.
  *
- * @param store The store
+ * @param context Fleet and terminal
  * @param kind Kind of the resource
  * @param name Its name
  */
-export async function missingText(store: ResourceStore, kind: ResourceKind, name: string): Promise<string> {
-  const names = (await store.list(kind)).map(({ metadata }) => metadata.name);
+export async function missingText(context: CommandContext, kind: ResourceKind, name: string): Promise<string> {
+  const all = await withProgress(context.terminal, "looking for a name like it", () => context.fleet.store.list(kind));
+  const names = all.map(({ metadata }) => metadata.name);
   const nearest = nearestName(name, names);
   const what = kind === "Device" ? "device" : "release";
   return `there is no ${what} ${JSON.stringify(name)}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;

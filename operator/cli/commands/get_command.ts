@@ -55,7 +55,7 @@ async function getKind<K extends ResourceKind>(
     case "table":
       await terminal.out(await table(kind, resources, context));
   }
-  for (const name of missing) await note(terminal, await missingText(fleet.store, kind, name));
+  for (const name of missing) await note(terminal, await missingText(context, kind, name));
   if (missing.length > 0) return EXIT.notFound;
   if (resources.length === 0 && output === "table") await note(terminal, emptyText(invocation));
   return EXIT.ok;

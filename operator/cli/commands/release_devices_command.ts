@@ -52,7 +52,7 @@ export async function releaseDevicesCommand(
   const { fleet, terminal } = context;
   const { name, phase, selector, output } = invocation;
   if (await fleet.store.get("AgentRelease", name) === null) {
-    await note(terminal, await missingText(fleet.store, "AgentRelease", name));
+    await note(terminal, await missingText(context, "AgentRelease", name));
     return EXIT.notFound;
   }
   const all = await withProgress(terminal, "reading devices", () => fleet.store.list("Device"));
