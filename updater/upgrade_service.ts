@@ -36,7 +36,8 @@ export interface UpgradeServiceOptions {
 /** Answers the requests of the updater's socket. */
 export class UpgradeService {
   readonly #options: UpgradeServiceOptions;
-  #admitting = false;
+  /** The attempt that is being admitted: until its record is durable, every other request waits. */
+  #admission: Promise<UpdaterRefusal | undefined> | null = null;
 
   constructor(options: UpgradeServiceOptions) {
     this.#options = options;
@@ -49,7 +50,7 @@ export class UpgradeService {
       updaterVersion,
       capabilities: schemes,
       unit,
-      admitting: this.#admitting,
+      admitting: this.#admission !== null,
     });
   }
 
@@ -63,28 +64,27 @@ export class UpgradeService {
   async upgrade(attempt: AgentUpgradeAttempt, document: unknown, signal: AbortSignal): Promise<UpdaterResponse> {
     const { interpreter, journal, deviceId, arch, schemes } = this.#options;
     const digest = canonicalDigest(document);
+    while (this.#admission !== null) await this.#admission.catch(() => {});
     const decision = admit(interpreter.record, attempt, digest, {
       deviceId,
       arch,
       schemes,
       reserveComplete: journal.reserveComplete,
-      admitting: this.#admitting,
       stopping: interpreter.stopping,
     });
     if (decision.kind === "refuse") return { ok: false, error: decision.refusal };
     if (decision.kind === "answer") return { ok: true, state: this.state(), outcome: decision.outcome };
     if (decision.kind === "admit") {
-      const refusal = await this.#begin(attempt, digest, signal);
+      this.#admission = this.#begin(attempt, digest, signal).finally(() => this.#admission = null);
+      const refusal = await this.#admission;
       if (refusal !== undefined) return { ok: false, error: refusal };
     }
     await interpreter.idle(signal);
     return this.#answer(attempt.attemptId);
   }
 
-  /** Between the decision and the durable record no other attempt is admitted. */
   async #begin(attempt: AgentUpgradeAttempt, digest: string, signal: AbortSignal): Promise<UpdaterRefusal | undefined> {
     const { interpreter, log, bootId } = this.#options;
-    this.#admitting = true;
     try {
       const selection = await this.#gather(attempt, signal);
       if ("code" in selection) return selection;
@@ -100,8 +100,6 @@ export class UpgradeService {
       if (error instanceof FleetError && error.retry === "fatal") throw error;
       log.error("attempt not begun", { attemptId: attempt.attemptId, error: errorText(error) });
       return refuse("E_INTERNAL", bounded(`the attempt was not begun: ${errorText(error)}`), "environment");
-    } finally {
-      this.#admitting = false;
     }
   }
 

@@ -16,8 +16,6 @@ export interface AdmissionFacts {
   readonly schemes: readonly string[];
   /** Whether every reserve slot of the journal is there. */
   readonly reserveComplete: boolean;
-  /** Whether another attempt is being admitted. */
-  readonly admitting: boolean;
   /** Whether the updater is stopping. */
   readonly stopping: boolean;
 }
@@ -125,7 +123,7 @@ function admitNow(record: UpdaterRecord, facts: AdmissionFacts): Admission {
       "environment",
     );
   }
-  if (facts.admitting || isActive(record)) {
+  if (isActive(record)) {
     return wait("E_BUSY", "another attempt is under way", "environment");
   }
   if (!facts.reserveComplete) {

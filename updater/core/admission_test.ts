@@ -10,7 +10,6 @@ const FACTS: AdmissionFacts = {
   arch: "x86_64",
   schemes: ["https"],
   reserveComplete: true,
-  admitting: false,
   stopping: false,
 };
 const OTHER = sampleAttempt({ attemptId: "2b9c3d1e-6f5a-4b7c-8d9e-0a1b2c3d4e5f" });
@@ -34,7 +33,7 @@ Deno.test("admit() begins an attempt on a device at rest only", () => {
 });
 
 Deno.test("admit() refuses what is not for this device or this updater, before anything that passes with time", () => {
-  const blocked = { reserveComplete: false, admitting: true, stopping: true };
+  const blocked = { reserveComplete: false, stopping: true };
   assertEquals(decide(EMPTY_RECORD, { ...OTHER, deviceId: "device-2" }, blocked), "E_WRONG_DEVICE");
   assertEquals(decide(EMPTY_RECORD, { ...OTHER, arch: "aarch64" }, blocked), "E_WRONG_ARCH");
   const oci = { ...OTHER, artifact: { ...OTHER.artifact, url: "oci://registry.example/agent:1" } };
@@ -42,9 +41,8 @@ Deno.test("admit() refuses what is not for this device or this updater, before a
   assertEquals(decide(EMPTY_RECORD, oci, { schemes: ["https", "oci"] }), "admit");
 });
 
-Deno.test("admit() refuses for a time while stopping, busy, or without the journal's reserve", () => {
+Deno.test("admit() refuses for a time while stopping, or without the journal's reserve", () => {
   assertEquals(decide(EMPTY_RECORD, OTHER, { stopping: true }), "E_STOPPING");
-  assertEquals(decide(EMPTY_RECORD, OTHER, { admitting: true }), "E_BUSY");
   assertEquals(decide(EMPTY_RECORD, OTHER, { reserveComplete: false }), "E_NO_RESERVE");
 });
 
