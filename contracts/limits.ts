@@ -398,3 +398,7 @@ export const RECONCILE_RETRY_MIN_MS = 500;
 export const RECONCILE_RETRY_MAX_MS = 30 * SECOND_MS;
 /** Pause between two measurements of the broker's clock, in ms. */
 export const BROKER_CLOCK_REFRESH_MS = MINUTE_MS;
+/** Different texts of a fleet that are kept once in memory: far above its versions, far below its devices. */
+export const INTERNED_TEXTS_MAX = 10_000;
+/** Characters of the problem of one unreadable document: those of all buckets of a device fit into one message. */
+export const DOCUMENT_PROBLEM_MAX_CHARS = 200;

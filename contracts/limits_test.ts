@@ -322,3 +322,22 @@ pure("limits: no document of ours comes near the bound on nesting", () => {
     typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
   assertLess(depth({ state: { transaction: { status: largestStatus() } } }), limits.JSON_DEPTH_MAX / 2);
 });
+
+pure("limits: a device that reconnects after an outage is heard before its silence counts", () => {
+  const backAfterMs = limits.NATS_RECONNECT_MAX_MS + limits.HEARTBEAT_INTERVAL_MS + limits.HEARTBEAT_JITTER_MS;
+  assertLess(backAfterMs, limits.STALE_AFTER_MS);
+  assertLess(limits.STALE_AFTER_MS, limits.LOST_AFTER_MS);
+});
+
+pure("limits: an operator that is behind catches up before it answers another one", () => {
+  assertLess(limits.STATUS_WRITE_INTERVAL_MS, limits.FOREIGN_WRITE_SETTLE_MS);
+  assertLess(limits.LOST_RACE_PAUSE_MS, limits.STATUS_WRITE_INTERVAL_MS);
+  assertLess(limits.RECONCILE_RETRY_MIN_MS, limits.RECONCILE_RETRY_MAX_MS);
+  assertLess(limits.RECONCILE_SLICE_MS, limits.HEARTBEAT_INTERVAL_MS);
+});
+
+pure("limits: the problems of all unreadable documents of a device fit into one message", () => {
+  const deviceBuckets = 4;
+  const nameMaxChars = 24;
+  assertLessOrEqual(deviceBuckets * (nameMaxChars + limits.DOCUMENT_PROBLEM_MAX_CHARS), limits.DETAIL_MAX_CHARS);
+});

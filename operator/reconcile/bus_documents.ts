@@ -10,6 +10,7 @@ import { decodeBytes, decodeError, type Decoder } from "../../contracts/codec.ts
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
 import { isFleetError } from "../../contracts/errors.ts";
 import { bounded } from "../../contracts/formats.ts";
+import { DOCUMENT_PROBLEM_MAX_CHARS } from "../../contracts/limits.ts";
 import type { BusEntry } from "../../lib/bus/port.ts";
 import type { IntentFacts } from "../policy/attempt.ts";
 import type { HeartbeatReport, InfoReport, UpgradeStatusReport } from "../policy/device_plan.ts";
@@ -59,12 +60,9 @@ export function holdDocument<B extends DeviceBucket>(bucket: B, entry: BusEntry,
     return { revision, receivedAtMs, value: read(entry, key, interner) };
   } catch (error) {
     if (!isFleetError(error, "E_DECODE")) throw error;
-    return { revision, receivedAtMs, value: null, problem: bounded(error.message, PROBLEM_MAX_CHARS) };
+    return { revision, receivedAtMs, value: null, problem: bounded(error.message, DOCUMENT_PROBLEM_MAX_CHARS) };
   }
 }
-
-/** Four of them fit into one condition's message. */
-const PROBLEM_MAX_CHARS = 200;
 
 function decode<T extends { readonly deviceId: string }>(
   bucket: BucketName,

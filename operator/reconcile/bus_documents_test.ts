@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { BUCKETS } from "../../contracts/buckets.ts";
+import { INTERNED_TEXTS_MAX } from "../../contracts/limits.ts";
 import { sampleHeartbeat } from "../../tests/fakes/memory_fleet.ts";
 import { digest } from "../../tests/fakes/operator_samples.ts";
 import { type DeviceBucket, holdDocument } from "./bus_documents.ts";
@@ -114,7 +115,12 @@ for (const [bucket, document, problem] of BAD) {
   });
 }
 
-Deno.test("the interner stays bounded and right when it is full", () => {
-  const interner = new Interner();
-  for (let index = 0; index < 20_000; index++) assertEquals(interner.text(`t${index}`), `t${index}`);
-});
+for (const count of [INTERNED_TEXTS_MAX - 1, INTERNED_TEXTS_MAX, INTERNED_TEXTS_MAX + 1]) {
+  Deno.test(`an interner that was given ${count} texts shares ${INTERNED_TEXTS_MAX} of them`, () => {
+    const interner = new Interner();
+    for (let index = 0; index < count; index++) interner.shared(`t${index}`, { index });
+    const last = { index: count - 1 };
+    assertEquals(interner.shared(`t${count - 1}`, last) === last, count > INTERNED_TEXTS_MAX);
+    assertEquals(interner.shared("t0", last), { index: 0 });
+  });
+}

@@ -3,9 +3,7 @@
  *
  * @module
  */
-
-/** Different texts that are remembered: far more than a fleet's versions and systems, far fewer than its devices. */
-const TEXTS_MAX = 10_000;
+import { INTERNED_TEXTS_MAX } from "../../contracts/limits.ts";
 
 /** Remembers texts. */
 export class Interner {
@@ -26,7 +24,7 @@ export class Interner {
     const known = this.#texts.get(key);
     if (known !== undefined) return known as T;
     // Full means that somebody sends ever new texts: what is known stays shared, the rest is kept as it came.
-    if (this.#texts.size < TEXTS_MAX) this.#texts.set(key, value);
+    if (this.#texts.size < INTERNED_TEXTS_MAX) this.#texts.set(key, value);
     return value;
   }
 }
