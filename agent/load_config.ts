@@ -9,14 +9,16 @@ import { secretProblems } from "../lib/config/secret_problems.ts";
 import { type AgentConfig, agentConfig } from "./config.ts";
 
 /**
- * Loads a configuration, and looks at each secret that it names, so that a wrong mode is one clear line at the start and
- * not a login that fails later.
+ * Loads a configuration. Unknown members are told, not refused: the agent before a rollback must read what was written
+ * for the one after it (`Fleet agent upgrades`, Limits). It looks at each secret that it names, so that a wrong mode is one
+ * clear line at the start and not a login that fails later.
  *
  * @param path Path of `agent.json`
+ * @param onUnknown Takes one line for each unknown member
  * @throws {ConfigError} With every problem
  */
-export async function loadConfig(path: string): Promise<AgentConfig> {
-  const config = await readConfig(path, agentConfig);
+export async function loadConfig(path: string, onUnknown: (line: string) => void): Promise<AgentConfig> {
+  const config = await readConfig(path, agentConfig, { onUnknown });
   const problems = await secretProblems(natsSecretFiles(config.nats));
   if (problems.length > 0) throw new ConfigError(path, problems);
   return config;

@@ -66,11 +66,21 @@ async function print(text: string): Promise<void> {
   for (let written = 0; written < bytes.length;) written += await Deno.stdout.write(bytes.subarray(written));
 }
 
-async function runSelfTest(configPath: string, facts: DeviceFacts, signal: AbortSignal): Promise<number> {
+/** A typo in the configuration must not pass unseen, though it keeps no agent from starting. */
+function unknownTo(log: Logger): (line: string) => void {
+  return (line) => log.warn("configuration has an unknown member", { problem: line });
+}
+
+async function runSelfTest(
+  configPath: string,
+  facts: DeviceFacts,
+  startLog: Logger,
+  signal: AbortSignal,
+): Promise<number> {
   const report = await selfTestRun({
     facts,
     clock: systemClock,
-    loadConfig: () => loadConfig(configPath),
+    loadConfig: () => loadConfig(configPath, unknownTo(startLog)),
     connector: (config) => connector(config, "fleet-agent self-test"),
     updater: updaterOf,
   }, signal);
@@ -83,7 +93,7 @@ async function run(configPath: string, facts: DeviceFacts, startLog: Logger, sig
   let config: AgentConfig;
   try {
     await notifier.notify({ status: formatReadinessStatus("config", `reading ${configPath}`) });
-    config = await loadConfig(configPath);
+    config = await loadConfig(configPath, unknownTo(startLog));
   } catch (error) {
     if (error instanceof ConfigError) {
       for (const problem of error.problems) startLog.error("configuration problem", { problem });
@@ -123,7 +133,7 @@ async function main(invocation: Invocation, startLog: Logger, signal: AbortSigna
   }
   const { configPath } = invocation;
   return invocation.kind === "self-test"
-    ? await runSelfTest(configPath, facts, signal)
+    ? await runSelfTest(configPath, facts, startLog, signal)
     : await run(configPath, facts, startLog, signal);
 }
 

@@ -31,12 +31,20 @@ import { unknownMembers } from "./unknown_members.ts";
  * ```
  */
 export function decodeProblems(decoder: Decoder<unknown>, value: unknown, path = ""): FleetError[] {
-  return [
-    ...knownProblems(decoder, value, path),
-    ...unknownMembers(decoder, value, path).map((member) =>
-      decodeError(member.path.slice(0, 256), `is not known here, known are ${member.known.join(", ")}`)
-    ),
-  ];
+  return [...knownProblems(decoder, value, path), ...unknownProblems(decoder, value, path)];
+}
+
+/**
+ * Lists the members that a decoder does not know, as problems.
+ *
+ * @param decoder The decoder of the value
+ * @param value A parsed value
+ * @param path Dotted path where it stands. Default the document itself
+ */
+export function unknownProblems(decoder: Decoder<unknown>, value: unknown, path = ""): FleetError[] {
+  return unknownMembers(decoder, value, path).map((member) =>
+    decodeError(member.path.slice(0, 256), `is not known here, known are ${member.known.join(", ")}`)
+  );
 }
 
 function problemOf(decoder: Decoder<unknown>, value: unknown, path: string): FleetError[] {

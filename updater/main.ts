@@ -111,7 +111,9 @@ function progress(text: string): void {
 
 async function run({ command, root, config, output, select }: CommandLine, signal: AbortSignal): Promise<number> {
   const paths = managedPaths(root);
-  const configured = () => readConfig(config ?? paths.updaterConfig, updaterConfig);
+  const log = createLogger();
+  const onUnknown = (problem: string) => log.warn("configuration has an unknown member", { problem });
+  const configured = () => readConfig(config ?? paths.updaterConfig, updaterConfig, { onUnknown });
   switch (command) {
     case "help":
       print(HELP);
@@ -135,7 +137,7 @@ async function run({ command, root, config, output, select }: CommandLine, signa
         ...(select === undefined ? {} : { select }),
       });
     case "serve":
-      return await serveCommand({ paths, config: await configured(), log: createLogger(), signal });
+      return await serveCommand({ paths, config: await configured(), log, signal });
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Decoder, parseJson } from "../../contracts/codec.ts";
-import { decodeProblems } from "../../contracts/decode_problems.ts";
+import { knownProblems, unknownProblems } from "../../contracts/decode_problems.ts";
 import { errorText, FleetError } from "../../contracts/errors.ts";
 import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../contracts/limits.ts";
 import { MODE_WORLD_WRITABLE, readGuardedFile } from "./read_guarded_file.ts";
@@ -26,14 +26,25 @@ export class ConfigError extends FleetError {
   }
 }
 
+/** How a configuration file is read. */
+export interface ReadConfigOptions {
+  /**
+   * Takes one line for each unknown member. Default: they are problems, since a typo must not pass unseen. A program that
+   * can be rolled back gives it: the configuration of the release after it must not keep the one before from starting
+   * (`Fleet agent upgrades`, Limits: it must remain readable by the previous release).
+   */
+  readonly onUnknown?: (line: string) => void;
+}
+
 /**
- * Reads a configuration file. Unknown members are errors here, since a person wrote it and a typo must not pass unseen.
+ * Reads a configuration file.
  *
  * @param path The file; at most {@link CONFIG_MAX_BYTES}, and not writable for everybody
  * @param decoder Its decoder
+ * @param options What becomes of unknown members
  * @throws {ConfigError} With every problem
  */
-export async function readConfig<T>(path: string, decoder: Decoder<T>): Promise<T> {
+export async function readConfig<T>(path: string, decoder: Decoder<T>, options: ReadConfigOptions = {}): Promise<T> {
   let value: unknown;
   try {
     const bytes = await readGuardedFile(path, {
@@ -45,7 +56,11 @@ export async function readConfig<T>(path: string, decoder: Decoder<T>): Promise<
   } catch (error) {
     throw new ConfigError(path, [errorText(error)], error);
   }
-  const problems = decodeProblems(decoder, value).map(({ message }) => message);
+  const problems = knownProblems(decoder, value, "").map(({ message }) => message);
+  const unknown = unknownProblems(decoder, value).map(({ message }) => message);
+  const { onUnknown } = options;
+  if (onUnknown === undefined) problems.push(...unknown);
   if (problems.length > 0) throw new ConfigError(path, problems);
+  unknown.slice(0, CONFIG_PROBLEMS_MAX).forEach((line) => onUnknown?.(line));
   return decoder(value, "");
 }

@@ -43,6 +43,14 @@ Deno.test("readConfig() names every problem of the file at once", async () => {
   });
 });
 
+Deno.test("readConfig() only tells unknown members to a program that can be rolled back", async () => {
+  await withFile('{"port": 3, "ports": 1}', 0o640, async (path) => {
+    const told: string[] = [];
+    assertEquals(await readConfig(path, decoder, { onUnknown: (line) => told.push(line) }), { port: 3 });
+    assertEquals(told, ["ports: is not known here, known are port, verbose"]);
+  });
+});
+
 Deno.test("readConfig() names one problem for a file that is missing, no file, no JSON or writable for everybody", async () => {
   await withFile("{", 0o640, async (path) => {
     assertEquals(await configProblems(path), ["document: is not JSON"]);
