@@ -97,7 +97,7 @@ Deno.test("a broken frame is found", () => {
   assertCorrupt(bytesOf('{"schema":3}\n'), "frame");
   assertCorrupt(framed(SCHEMA, 0, SAMPLE.body), "frame", "seq: is 0");
   assertCorrupt(framed(SCHEMA, 1, []), "frame", "body: must be an object");
-  assertCorrupt(bytesOf('{"body":{"a":"\\ud800"},"schema":3,"seq":1,"sha256":"' + "0".repeat(64) + '"}\n'), "checksum");
+  assertCorrupt(bytesOf('{"body":{"a":"\\ud800"},"schema":3,"seq":1,"sha256":"' + "0".repeat(64) + '"}\n'), "json");
   assertCorrupt(bytesOf(`${"[".repeat(JSON_DEPTH_MAX + 1)}\n`), "json", "nested deeper");
 });
 

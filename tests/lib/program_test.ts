@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { withDeadline } from "../../lib/deadline.ts";
 
 const FIXTURE = fileURLToPath(new URL("./fixtures/program.ts", import.meta.url));
@@ -30,20 +30,34 @@ async function run(...args: string[]): Promise<Ending> {
   return ended(await withDeadline(WAIT_MS, `run ${args}`, () => command(...args).output()));
 }
 
-/** Starts a program, waits for each line of its output in turn, and sends the signal that belongs to it. */
-async function runWithSignals(ending: string, signals: readonly [string, Deno.Signal][]): Promise<Ending> {
+/** Starts a program and hands it to a test; it does not outlive the test. */
+async function withChild<T>(ending: string, use: (child: Deno.ChildProcess) => Promise<T>): Promise<T> {
   const child = command(ending).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const stderr = new Response(child.stderr).text();
-  let stdout = "";
-  const pending = [...signals];
-  await withDeadline(WAIT_MS, `run ${ending}`, async () => {
+  try {
+    return await withDeadline(WAIT_MS, `run ${ending}`, () => use(child));
+  } finally {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // Ended already.
+    }
+    await child.status;
+  }
+}
+
+/** Starts a program, waits for each line of its output in turn, and sends the signal that belongs to it. */
+function runWithSignals(ending: string, signals: readonly [string, Deno.Signal][]): Promise<Ending> {
+  return withChild(ending, async (child) => {
+    const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const stderr = new Response(child.stderr).text();
+    let stdout = "";
+    const pending = [...signals];
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       stdout += chunk.value;
       while (pending[0] !== undefined && stdout.includes(pending[0][0])) child.kill(pending.shift()?.[1]);
     }
+    return { code: (await child.status).code, stdout, stderr: await stderr };
   });
-  return { code: (await child.status).code, stdout, stderr: await stderr };
 }
 
 Deno.test("a program ends with the code that its work returns", async () => {
@@ -104,25 +118,24 @@ Deno.test("a command that a signal interrupts ends silently with 128 and its num
 Deno.test("a second SIGINT ends at once, a second SIGTERM does not", async () => {
   const { code } = await runWithSignals("stubborn", [["running", "SIGINT"], ["still running", "SIGINT"]]);
   assertEquals(code, 130);
-  const child = command("stubborn").spawn();
-  const reader = child.stdout.getReader();
-  await reader.read();
-  child.kill("SIGTERM");
-  await reader.read();
-  child.kill("SIGTERM");
-  child.kill("SIGKILL");
-  assertEquals((await child.status).signal, "SIGKILL");
-  await reader.cancel();
-  await child.stderr.cancel();
+  await withChild("stubborn", async (child) => {
+    const reader = child.stdout.getReader();
+    await reader.read();
+    child.kill("SIGTERM");
+    await reader.read();
+    child.kill("SIGTERM");
+    child.kill("SIGKILL");
+    assertEquals((await child.status).signal, "SIGKILL");
+    await reader.cancel();
+    await child.stderr.cancel();
+  });
 });
 
-Deno.test("a reader that has seen enough ends a command quietly", async () => {
-  const child = command("pipe").spawn();
-  const reader = child.stdout.getReader();
-  await reader.read();
-  await reader.cancel();
-  const stderr = await new Response(child.stderr).text();
-  const { code } = await child.status;
-  assert(code === 141, `code ${code}, ${stderr}`);
-  assertEquals(stderr, "");
-});
+Deno.test("a reader that has seen enough ends a command quietly", () =>
+  withChild("pipe", async (child) => {
+    const reader = child.stdout.getReader();
+    await reader.read();
+    await reader.cancel();
+    const stderr = await new Response(child.stderr).text();
+    assertEquals({ code: (await child.status).code, stderr }, { code: 141, stderr: "" });
+  }));
