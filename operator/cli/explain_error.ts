@@ -54,12 +54,11 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
 function hintsOf(code: string, settings: ConnectionSettings | undefined): string[] {
   switch (code) {
     case "E_BUS_UNREACHABLE":
-      return ["the connection was lost on the way; run the same command again"];
+    case "E_BUS_UNKNOWN_OUTCOME":
+      return ["the connection was lost on the way: look at what was done with fleetctl get, and go on from there"];
     case "E_BUS_TIMEOUT":
     case "E_BUS_SNAPSHOT_INCOMPLETE":
       return ["the server was reached, and then did not answer in time; try again, and look at its load and its log"];
-    case "E_BUS_UNKNOWN_OUTCOME":
-      return ["run the same command again: it does nothing twice"];
     case "E_BUS_NO_BUCKET":
       return [
         "buckets are made by fleet-operator: start it once against this server",

@@ -35,7 +35,7 @@ Deno.test("explainError() says where it looked and what to do when NATS cannot b
   assert(hints("nats")[1]?.includes("the right port"));
   assert(hints("network", { ...SETTINGS, serversFrom: "the default" })[1]?.includes("--server or FLEETCTL_SERVERS"));
   assertEquals(explain("E_BUS_UNREACHABLE", SETTINGS).hints, [
-    "the connection was lost on the way; run the same command again",
+    "the connection was lost on the way: look at what was done with fleetctl get, and go on from there",
   ]);
 });
 

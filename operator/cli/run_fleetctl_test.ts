@@ -252,6 +252,16 @@ Deno.test("delete deletes, and says what comes back", async () => {
   assertEquals((await run(fleet, "delete release agent-1-1 --ignore-not-found")).code, 0);
 });
 
+Deno.test("delete knows what it has deleted, whether a write without an answer happened or not", async () => {
+  for (const lost of ["applied", "not-applied"] as const) {
+    const fleet = await sampleFleet();
+    fleet.bus.loseNextAnswer = lost;
+    const { code, out } = await run(fleet, "delete device device-1");
+    assertEquals([code, out], [0, "device/device-1 deleted\n"]);
+    assertEquals(await fleet.store.get("Device", "device-1"), null);
+  }
+});
+
 Deno.test("release pause, resume and retry change one field each", async () => {
   const fleet = await sampleFleet();
   const spec = async () => (await fleet.store.get("AgentRelease", "agent-1-1"))?.spec;

@@ -11,6 +11,7 @@ import type { ResourceStore } from "../../stores/port.ts";
 import type { ManifestInput } from "../manifest/manifest_input.ts";
 import type { FieldChange } from "./field_changes.ts";
 import { applyWarnings, type InputOf, planApply } from "./plan_apply.ts";
+import { writeOnce } from "./write_once.ts";
 
 /** What applying a document did, or would do. */
 export interface ApplyResult {
@@ -40,22 +41,35 @@ async function applyKind<K extends ResourceKind>(
   kind: K,
   input: InputOf<K>,
 ): Promise<ApplyResult> {
+  const { name } = input;
+  let maybeWritten: ApplyResult | undefined;
   for (let attempt = 0; attempt <= CONFLICT_RETRIES_MAX; attempt++) {
-    const stored = await store.get(kind, input.name);
-    const plan = planApply(kind, input, stored);
-    if (plan.action === "conflict") throw conflictError(kind, input.name, plan.why);
-    const warnings = applyWarnings(input, stored);
-    const { name } = input;
-    if (plan.action === "unchanged") return { kind, name, action: "unchanged", changes: [], warnings };
-    const written = plan.action === "create"
-      ? await store.create(kind, plan.wanted)
-      : await store.replace(kind, plan.wanted, plan.resourceVersion);
-    if (written.ok) {
-      const action = plan.action === "create" ? "created" : "configured";
-      return { kind, name, action, changes: plan.changes, warnings };
+    const stored = await store.get(kind, name);
+    // After a write without an answer the document may be older than what it has made itself.
+    if (maybeWritten !== undefined && planApply(kind, unconditional(input), stored).action === "unchanged") {
+      return maybeWritten;
     }
+    const plan = planApply(kind, input, stored);
+    if (plan.action === "conflict") throw conflictError(kind, name, plan.why);
+    const warnings = applyWarnings(input, stored);
+    if (plan.action === "unchanged") return { kind, name, action: "unchanged", changes: [], warnings };
+    const written = await writeOnce(() =>
+      plan.action === "create"
+        ? store.create(kind, plan.wanted)
+        : store.replace(kind, plan.wanted, plan.resourceVersion)
+    );
+    const action = plan.action === "create" ? "created" : "configured";
+    const result: ApplyResult = { kind, name, action, changes: plan.changes, warnings };
+    if (written === "unknown") maybeWritten = result;
+    else if (written.ok) return result;
   }
   throw conflictError(kind, input.name, `others changed it ${CONFLICT_RETRIES_MAX + 1} times in between`);
+}
+
+/** The document without the state that it was read from. */
+function unconditional<T extends ManifestInput>(input: T): T {
+  const { generation: _generation, resourceVersion: _resourceVersion, ...rest } = input;
+  return rest as T;
 }
 
 /** The error of a document that may not be applied to the present state. */

@@ -71,3 +71,17 @@ Deno.test("applyInput() does not overwrite a spec that changed since the documen
   assertEquals(error.code, "E_CONFLICT");
   assertEquals((await store.get("Device", "d1"))?.spec.groups, ["newer"]);
 });
+
+Deno.test("applyInput() reads again after a write without an answer, and repeats it only if it did not happen", async () => {
+  for (const lost of ["applied", "not-applied"] as const) {
+    const { store, bus } = await MemoryFleet.open();
+    bus.loseNextAnswer = lost;
+    assertEquals((await applyInput(store, INPUT)).action, "created", lost);
+    // The document was read at the generation that its own write replaces.
+    bus.loseNextAnswer = lost;
+    const changed = { ...INPUT, spec: { groups: ["other"] }, generation: 1 };
+    assertEquals((await applyInput(store, changed)).action, "configured", lost);
+    const stored = await store.get("Device", "d1");
+    assertEquals([stored?.spec.groups, stored?.metadata.generation], [["other"], 2], lost);
+  }
+});

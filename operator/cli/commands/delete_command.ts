@@ -4,6 +4,10 @@
  * @module
  */
 import { FleetError } from "../../../contracts/errors.ts";
+import { CONFLICT_RETRIES_MAX } from "../../../contracts/limits.ts";
+import type { ResourceKind } from "../../../contracts/resource.ts";
+import type { ResourceStore, StoreDelete } from "../../stores/port.ts";
+import { writeOnce } from "../apply/write_once.ts";
 import { EXIT, type ExitCode } from "../exit_code.ts";
 import type { Invocation } from "../invocation.ts";
 import { resourceName } from "../render/resource_list.ts";
@@ -25,7 +29,7 @@ export async function deleteCommand(invocation: DeleteInvocation, context: Comma
   let deleted = 0;
   for (const name of new Set(names)) {
     // No version is given: what a person wants gone is to go whatever the operator has written meanwhile.
-    const result = await store.delete(kind, name);
+    const result = await deleteResource(store, kind, name);
     if (result.ok) {
       deleted++;
       await terminal.out(`${resourceName(kind, name)} deleted\n`);
@@ -42,4 +46,14 @@ export async function deleteCommand(invocation: DeleteInvocation, context: Comma
     await note(terminal, "a device that lives comes back with its next device info, without groups");
   }
   return exitCode;
+}
+
+/** Deletes; a name that is gone after a write without an answer was deleted by it. */
+async function deleteResource(store: ResourceStore, kind: ResourceKind, name: string): Promise<StoreDelete> {
+  for (let attempt = 0; attempt < CONFLICT_RETRIES_MAX; attempt++) {
+    const result = await writeOnce(() => store.delete(kind, name));
+    if (result === "unknown") continue;
+    return attempt > 0 && !result.ok && result.why === "not-found" ? { ok: true } : result;
+  }
+  return await store.delete(kind, name);
 }

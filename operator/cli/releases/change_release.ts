@@ -7,6 +7,7 @@ import type { AgentRelease, AgentReleaseSpec } from "../../../contracts/agent_re
 import { FleetError } from "../../../contracts/errors.ts";
 import { CONFLICT_RETRIES_MAX } from "../../../contracts/limits.ts";
 import type { ResourceStore } from "../../stores/port.ts";
+import { writeOnce } from "../apply/write_once.ts";
 import type { ReleaseChange } from "../invocation.ts";
 
 /** What became of a release. */
@@ -36,25 +37,28 @@ export async function changeRelease(
   change: ReleaseChange,
 ): Promise<ChangedRelease> {
   let first: AgentRelease | undefined;
+  let maybeWritten = false;
   for (let attempt = 0; attempt <= CONFLICT_RETRIES_MAX; attempt++) {
     const before = await store.get("AgentRelease", name);
     if (before === null) return { kind: "missing" };
     first ??= before;
-    // Another retry came first: it is the one that was asked for, and two would try what failed twice.
-    if (change === "retry" && before.spec.revision > first.spec.revision) return { kind: "unchanged", release: before };
     const spec = CHANGES[change](before.spec);
-    if (spec.paused === before.spec.paused && spec.revision === before.spec.revision) {
-      return { kind: "unchanged", release: before };
+    // Another retry came first: it is the one that was asked for, and two would try what failed twice.
+    const isRetried = change === "retry" && before.spec.revision > first.spec.revision;
+    if (isRetried || (spec.paused === before.spec.paused && spec.revision === before.spec.revision)) {
+      // A write without an answer had happened.
+      return maybeWritten
+        ? { kind: "changed", before: first, release: before }
+        : { kind: "unchanged", release: before };
     }
     const input = { name, labels: before.metadata.labels ?? {}, spec };
-    const written = await store.replace("AgentRelease", input, before.metadata.resourceVersion);
-    if (written.ok) return { kind: "changed", before, release: written.resource };
-    if (written.why === "not-found") return { kind: "missing" };
+    const written = await writeOnce(() => store.replace("AgentRelease", input, before.metadata.resourceVersion));
+    if (written === "unknown") maybeWritten = true;
+    else if (written.ok) return { kind: "changed", before, release: written.resource };
+    else if (written.why === "not-found") return { kind: "missing" };
   }
   throw new FleetError(
     `Cannot ${change} release ${name}: others changed it ${CONFLICT_RETRIES_MAX + 1} times in between`,
-    {
-      code: "E_CONFLICT",
-    },
+    { code: "E_CONFLICT" },
   );
 }

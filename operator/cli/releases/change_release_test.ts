@@ -64,8 +64,21 @@ Deno.test("changeRelease() tells a release that is not there, or goes meanwhile"
   assertEquals(await changeRelease(gone, "r", "pause"), { kind: "missing" });
 });
 
+Deno.test("changeRelease() retries once, whether a write without an answer happened or not", async () => {
+  for (const lost of ["applied", "not-applied"] as const) {
+    for (const change of ["retry", "pause"] as const) {
+      const { store, release, bus } = await withRelease();
+      bus.loseNextAnswer = lost;
+      const changed = await changeRelease(store, "r", change);
+      assertEquals(changed.kind, "changed", `${lost}, ${change}`);
+      const spec = (await release())?.spec;
+      assertEquals([spec?.revision, spec?.paused], change === "retry" ? [2, false] : [1, true], lost);
+    }
+  }
+});
+
 async function withRelease() {
   const fleet = await MemoryFleet.open();
   await fleet.release("r");
-  return { store: fleet.store, release: () => fleet.store.get("AgentRelease", "r") };
+  return { store: fleet.store, bus: fleet.bus, release: () => fleet.store.get("AgentRelease", "r") };
 }
