@@ -105,8 +105,8 @@ function pairsOfGroup(times: readonly BenchTime[]): Pair[] {
   return times.filter((time) => time !== reference).map((other) => ({
     name: `${other.group}/${other.name}`,
     unit: "ms",
-    ours: (ours ?? other).meanMs,
-    theirs: (ours === undefined ? reference : other).meanMs,
+    ours: (ours ?? other).typicalMs,
+    theirs: (ours === undefined ? reference : other).typicalMs,
   }));
 }
 

@@ -5,8 +5,8 @@ import { parseNotes, type RoundNote } from "./round_note.ts";
 function round(oursMs: number, theirsMs: number, notes: readonly RoundNote[] = []): Round {
   return {
     times: [
-      { group: "g", name: "ours", isBaseline: false, meanMs: oursMs },
-      { group: "g", name: "tool", isBaseline: true, meanMs: theirsMs },
+      { group: "g", name: "ours", isBaseline: false, typicalMs: oursMs },
+      { group: "g", name: "tool", isBaseline: true, typicalMs: theirsMs },
     ],
     notes,
   };
@@ -35,8 +35,13 @@ Deno.test("figuresOf() takes the median of the ratios within the rounds", () => 
 });
 
 Deno.test("figuresOf() compares ours with each of the others in its group only", () => {
-  const times = ["ours", "a", "b"].map((name, index) => ({ group: "g", name, isBaseline: false, meanMs: index + 1 }));
-  const other = { group: "h", name: "c", isBaseline: true, meanMs: 9 };
+  const times = ["ours", "a", "b"].map((name, index) => ({
+    group: "g",
+    name,
+    isBaseline: false,
+    typicalMs: index + 1,
+  }));
+  const other = { group: "h", name: "c", isBaseline: true, typicalMs: 9 };
   const { figures } = figuresOf([{ times: [...times, other], notes: [] }]);
   assertEquals(figures.map(({ name, ratio }) => [name, ratio]), [["g/a", 1 / 2], ["g/b", 1 / 3]]);
 });
@@ -46,7 +51,7 @@ Deno.test("figuresOf() compares with the baseline in a group that names nothing 
     group: "g",
     name,
     isBaseline: name === "b",
-    meanMs: index + 1,
+    typicalMs: index + 1,
   }));
   const { figures } = figuresOf([{ times, notes: [] }]);
   assertEquals(figures.map(({ name, ratio }) => [name, ratio]), [["g/a", 1 / 2], ["g/c", 3 / 2]]);

@@ -15,13 +15,13 @@ import { renderJson, renderTable } from "./render_figures.ts";
 const USAGE = `usage: ./dev bench [NAME...] [OPTIONS]
 
   NAME         benchmarks to run, as --list names them; default: all of them
-  --rounds N   processes that run each of them, an odd number; default: 5
+  --rounds N   processes that run each of them, an odd number; default: 3
   --list       name the benchmarks and run none
 
 Ends with one line of JSON: names of figures to ours divided by theirs.
 `;
 
-const ROUNDS_DEFAULT = 5;
+const ROUNDS_DEFAULT = 3;
 const ROUNDS_MAX = 99;
 /** A machine that has been busier than this before the first round spoils the figures. */
 const BUSY_LOAD_PER_PROCESSOR = 0.5;
@@ -102,7 +102,7 @@ async function bench(request: BenchRequest): Promise<number> {
     write(`machine: ${await describeMachine(directory)}\n`);
     const { done, failed } = await runAll(request, directory);
     const figures = figuresOf(done);
-    write(`rounds: ${request.rounds}, medians over them; less is better\n\n${renderTable(figures)}`);
+    write(`${request.rounds} rounds, medians over them; less is better\n\n${renderTable(figures)}`);
     for (const problem of failed) write(`failed: ${problem}\n`);
     if (load > BUSY_LOAD_PER_PROCESSOR) {
       write(`The machine was busy (load ${load.toFixed(2)} per processor): repeat this on a quiet one\n`);

@@ -3,10 +3,10 @@ import { benchNames, parseBenchArgs } from "./main.ts";
 
 const KNOWN = ["journal_codec", "sha256"];
 
-Deno.test("parseBenchArgs() runs everything five times unless it is told otherwise", () => {
-  assertEquals(parseBenchArgs([], KNOWN), { names: KNOWN, rounds: 5, listOnly: false });
+Deno.test("parseBenchArgs() runs everything three times unless it is told otherwise", () => {
+  assertEquals(parseBenchArgs([], KNOWN), { names: KNOWN, rounds: 3, listOnly: false });
   assertEquals(parseBenchArgs(["sha256", "--rounds", "1"], KNOWN), { names: ["sha256"], rounds: 1, listOnly: false });
-  assertEquals(parseBenchArgs(["--list"], KNOWN), { names: KNOWN, rounds: 5, listOnly: true });
+  assertEquals(parseBenchArgs(["--list"], KNOWN), { names: KNOWN, rounds: 3, listOnly: true });
 });
 
 Deno.test("parseBenchArgs() says what is wrong", () => {
