@@ -1,6 +1,12 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { FleetError } from "../contracts/errors.ts";
-import { LOG_FIELD_DEPTH_MAX, LOG_FIELD_MAX_CHARS, LOG_FIELDS_MAX, LOG_STATES_MAX } from "../contracts/limits.ts";
+import {
+  LOG_FIELD_DEPTH_MAX,
+  LOG_FIELD_MAX_CHARS,
+  LOG_FIELD_NODES_MAX,
+  LOG_FIELDS_MAX,
+  LOG_STATES_MAX,
+} from "../contracts/limits.ts";
 import { FakeClock } from "../tests/fakes/fake_clock.ts";
 import { createLogger, type Logger, type LoggerOptions, silentLogger } from "./log.ts";
 
@@ -142,11 +148,31 @@ Deno.test("a huge, deep, cyclic or hostile object gives one bounded line", () =>
   assert((lines[0]?.length ?? 0) < 4 * LOG_FIELD_MAX_CHARS, `${lines[0]?.length}`);
   assertEquals(last().hostile, { broken: "<unreadable>" });
   assertStringIncludes(lines[0] ?? "", '"__proto__":1');
-  let deep: unknown = "bottom";
-  for (let depth = 0; depth <= LOG_FIELD_DEPTH_MAX; depth++) deep = { deep };
-  logger.info("deep", { deep });
-  assertStringIncludes(lines[1] ?? "", "<object>");
 });
+
+for (const depth of [LOG_FIELD_DEPTH_MAX - 1, LOG_FIELD_DEPTH_MAX, LOG_FIELD_DEPTH_MAX + 1]) {
+  Deno.test(`a value below ${depth} objects is ${depth <= LOG_FIELD_DEPTH_MAX ? "shown" : "named by its type"}`, () => {
+    const { logger, lines } = recorder();
+    let value: unknown = "bottom";
+    for (let level = 0; level < depth; level++) value = { value };
+    logger.info("deep", { value });
+    assertEquals(lines.join().includes("bottom"), depth <= LOG_FIELD_DEPTH_MAX);
+    assertEquals(lines.join().includes("<object>"), depth > LOG_FIELD_DEPTH_MAX);
+  });
+}
+
+for (const nodes of [LOG_FIELD_NODES_MAX - 1, LOG_FIELD_NODES_MAX, LOG_FIELD_NODES_MAX + 1]) {
+  Deno.test(`a field of ${nodes} values is ${nodes <= LOG_FIELD_NODES_MAX ? "whole" : "cut"}`, () => {
+    const { logger, lines } = recorder();
+    // The field itself, lists of up to 30 values in it, and the values are counted.
+    const lists: number[][] = [];
+    for (let left = nodes - 1; left > 0; left -= 31) {
+      lists.push(Array.from({ length: Math.min(30, left - 1) }, () => 7));
+    }
+    logger.info("wide", { lists });
+    assertEquals(lines.join().includes("…"), nodes > LOG_FIELD_NODES_MAX);
+  });
+}
 
 Deno.test("state() logs once per change, with the number of what it left out", () => {
   const { logger, lines, last } = recorder();
