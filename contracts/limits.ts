@@ -5,6 +5,8 @@
  * @module
  */
 
+export * from "./limits_fleetctl.ts";
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const KIB = 1_024;
@@ -243,10 +245,6 @@ export const DEVICE_DOCUMENT_MAX_BYTES = 16 * KIB;
 export const DESIRED_STATE_MAX_BYTES = 256 * KIB;
 /** Bytes of one embedded resource. */
 export const RESOURCE_MAX_BYTES = 256 * KIB;
-/** Bytes of one file that `fleetctl apply` reads: ten thousand devices with their groups and labels. */
-export const MANIFEST_MAX_BYTES = 4 * MIB;
-/** Documents of one file that `fleetctl apply` reads. */
-export const MANIFEST_DOCUMENTS_MAX = 10_000;
 /**
  * Bytes of headers that a write may add to a document, in a bucket: the expected revision, the operation and the
  * message id. The server's bound on a value counts them too.
@@ -258,22 +256,6 @@ export const BUCKET_BASE_BYTES = 16 * MIB;
 export const BUCKET_LARGEST_TO_AVERAGE = 4;
 /** Bytes of an embedded resource on average: most are a `Device`, whose status is small. */
 export const RESOURCE_AVERAGE_BYTES = 8 * KIB;
-/** How often `fleetctl` repeats a change whose resource was changed meanwhile: each time somebody else got through. */
-export const CONFLICT_RETRIES_MAX = 16;
-/** Work of `fleetctl` that takes longer than this is announced, in ms. */
-export const PROGRESS_AFTER_MS = 2 * SECOND_MS;
-/** An intent that an online device has not taken for this long is worth a look, in ms: it looks at its key at once. */
-export const INTENT_PENDING_WARNING_MS = 2 * MINUTE_MS;
-/** Credentials and certificates are called about to expire this long before they do, in ms: two weeks to act. */
-export const CREDENTIALS_EXPIRY_WARNING_MS = 14 * 24 * 60 * MINUTE_MS;
-/** Devices whose heartbeats `fleetctl` reads one by one; for more of them one snapshot of the bucket is cheaper. */
-export const HEARTBEATS_ONE_BY_ONE_MAX = 16;
-/** Characters of one changed field that a dry run shows: an artifact with its URL and digest. */
-export const FIELD_CHANGE_MAX_CHARS = 400;
-/** Stored documents that cannot be read of which `fleetctl` names each; more of them have one cause. */
-export const FLEETCTL_PROBLEMS_MAX = 20;
-/** Longest time that `fleetctl --timeout` takes, in s: an hour. */
-export const COMMAND_TIMEOUT_MAX_S = 3_600;
 /** Bytes of a configuration file. */
 export const CONFIG_MAX_BYTES = 64 * KIB;
 /** Bytes of a self-test report: room for every check with the longest reason. */
