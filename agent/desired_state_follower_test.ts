@@ -121,3 +121,15 @@ Deno.test("DesiredStateFollower reports entries that cannot be read", () =>
     assertEquals(held(), "");
     assertEquals(fixture.blockers.text()?.startsWith("desired-state: 1 entries cannot be read, one is 1"), true);
   }));
+
+Deno.test("DesiredStateFollower tries again after a snapshot that did not complete, without another change", () =>
+  following(async (fixture, held) => {
+    await fixture.desire(1);
+    await fixture.clock.advance(1_000);
+    fixture.bus.breakNextSnapshot = true;
+    const bucket = await fixture.bus.bucket(BUCKETS.desiredState);
+    const entry = { schema: 1, deploymentId: uuidOf(2), name: "web", generation: 1 };
+    await bucket.put(`${DEVICE_ID}.${uuidOf(2)}`, bytesOf(entry));
+    await fixture.clock.advance(60_000);
+    assertEquals([fixture.bus.breakNextSnapshot, held()], [false, "12"]);
+  }));

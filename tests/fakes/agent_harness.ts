@@ -21,6 +21,7 @@ import { StatusMirror } from "../../agent/upgrade/status_mirror.ts";
 import { type UpdaterClient, updaterClient } from "../../agent/upgrade/updater_client.ts";
 import { UpdaterWatch } from "../../agent/upgrade/updater_watch.ts";
 import { UpgradeLoop } from "../../agent/upgrade/upgrade_loop.ts";
+import type { KvBucket } from "../../lib/bus/port.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { bytesOf, DEVICE_ID } from "./agent_samples.ts";
 import { FakeClock } from "./fake_clock.ts";
@@ -37,6 +38,8 @@ export class FakeDevice {
   /** When true, the updater does not answer. */
   updaterAway = false;
   freeBytes: number | null = null;
+  /** When set, answers are on their way until it resolves: what they say was true when they were asked for. */
+  delay: Promise<void> | null = null;
   readonly client: UpdaterClient = updaterClient(async (document, _timeoutMs, signal) => {
     // A real answer comes after the turn that asked.
     await Promise.resolve();
@@ -46,7 +49,9 @@ export class FakeDevice {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true })
     );
     aborted.catch(() => {});
-    return await Promise.race([this.script.answer(document), aborted]);
+    const answer = this.script.answer(document);
+    if (JSON.stringify(document).includes('"status"')) await this.delay;
+    return await Promise.race([answer, aborted]);
   });
 
   /** Makes all buckets. */
@@ -77,6 +82,19 @@ export class FakeDevice {
     await (await this.operator.bucket(BUCKETS.upgradeStatus)).put(deviceKey(DEVICE_ID), bytesOf(status));
   }
 
+  /** What is published from now on, as `UUID's first digit, phase, reason`. */
+  published(): string[] {
+    const seen: string[] = [];
+    this.broker.stream(BUCKETS.upgradeStatus)?.listen({
+      onEntry: ({ value }) => {
+        const { attemptId, phase, reason } = decodeBytes(agentUpgradeStatus, value, STATUS_MAX_BYTES);
+        seen.push(`${attemptId?.[0] ?? "-"} ${phase} ${reason ?? ""}`.trim());
+      },
+      onEnd: () => {},
+    });
+    return seen;
+  }
+
   /** Moves time until a condition holds. @throws {Error} when it does not within a minute of fake time */
   async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     for (let waitedMs = 0; waitedMs <= 60_000; waitedMs += 100) {
@@ -93,6 +111,28 @@ function unreachable(): FleetError {
     retry: "transient",
     failureClass: "environment",
   });
+}
+
+/** A bucket whose watch yields what is there and then nothing more. */
+function deafened(bucket: KvBucket): KvBucket {
+  return {
+    name: bucket.name,
+    get: (key) => bucket.get(key),
+    put: (key, value) => bucket.put(key, value),
+    create: (key, value) => bucket.create(key, value),
+    update: (key, value, revision) => bucket.update(key, value, revision),
+    delete: (key, revision) => bucket.delete(key, revision),
+    snapshot: (filter, onEntry) => bucket.snapshot(filter, onEntry),
+    async *watch(filter, signal) {
+      for await (const event of bucket.watch(filter, signal)) {
+        yield event;
+        if (event.kind === "current") break;
+      }
+      if (!signal.aborted) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      }
+    },
+  };
 }
 
 /** One life of an agent's upgrade loop. */
@@ -116,8 +156,14 @@ export class UpgradeLife {
     this.#running = Promise.all([parts.intents.run(signal), parts.loop.run(signal)]);
   }
 
-  /** Starts one. */
-  static async start(device: FakeDevice, lastDrain: LastDrain | null = null): Promise<UpgradeLife> {
+  /**
+   * Starts one.
+   *
+   * @param device Where
+   * @param lastDrain What its predecessor left
+   * @param deaf Whether its watch of the intent tells nothing after its beginning
+   */
+  static async start(device: FakeDevice, lastDrain: LastDrain | null = null, deaf = false): Promise<UpgradeLife> {
     const bus = device.broker.connect();
     const { clock, client } = device;
     const log = silentLogger;
@@ -133,7 +179,7 @@ export class UpgradeLife {
     const updater = new UpdaterWatch({ client, clock, log, blockers, awayAfterMs: DEFAULT_BOUNDS.updaterAwayAfterMs });
     const intents: IntentWatch = new IntentWatch({
       deviceId: DEVICE_ID,
-      bucket: await bus.bucket(BUCKETS.upgradeIntent),
+      bucket: deaf ? deafened(await bus.bucket(BUCKETS.upgradeIntent)) : await bus.bucket(BUCKETS.upgradeIntent),
       clock,
       log,
       onChange: () => loop.poke(),

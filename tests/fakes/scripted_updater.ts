@@ -39,6 +39,8 @@ export class ScriptedUpdater {
   polls = 0;
   /** When set, the next upgrade is refused with it. */
   refuseNext: { code: UpdaterErrorCode; retryable: boolean } | null = null;
+  /** Called when an upgrade request has been decided on, before it is answered. */
+  onUpgrade: () => void = () => {};
   /** When set, what status requests are answered with instead. */
   answerStatusWith: unknown = undefined;
   /** Phases that a new attempt goes through at once. Default none: the test moves it. */
@@ -72,7 +74,9 @@ export class ScriptedUpdater {
       return this.answerStatusWith ?? encodeUpdaterResponse({ ok: true, state: this.state });
     }
     this.requests++;
-    return encodeUpdaterResponse(await this.#upgrade(decoded.attempt, canonicalDigest(decoded.document)));
+    const answer = this.#upgrade(decoded.attempt, canonicalDigest(decoded.document));
+    this.onUpgrade();
+    return encodeUpdaterResponse(await answer);
   }
 
   /** Puts a transaction in place, as one that an earlier life of the agent began. */

@@ -1,5 +1,6 @@
-import { assertEquals, assertInstanceOf, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertInstanceOf, assertMatch, assertObjectMatch, assertRejects } from "@std/assert";
 import { StartupError } from "../../../agent/startup/startup_error.ts";
+import type { AgentUpgradeStatus } from "../../../contracts/agent_upgrade.ts";
 import { BUCKET_SPECS, BUCKETS } from "../../../contracts/buckets.ts";
 import { FleetError } from "../../../contracts/errors.ts";
 import { CLOCK_EARLIEST_MS } from "../../../contracts/limits.ts";
@@ -9,6 +10,7 @@ import { systemClock } from "../../../lib/deadline.ts";
 import { acquireLock } from "../../../lib/durable/process_lock.ts";
 import { exitCodeOf } from "../../../lib/program.ts";
 import { attemptOf, bytesOf, DEVICE_ID, STARTED_AT, uuidOf } from "../../fakes/agent_samples.ts";
+import { FakeNotifier } from "../../fakes/fake_notifier.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 import { AgentFixture, type AgentLife } from "./agent_fixture.ts";
 
@@ -73,10 +75,20 @@ Deno.test("an agent publishes an active transaction before READY, with its prede
     fixture.facts = { ...fixture.facts, version: "2.0.0" };
     const drain = { schema: 1, attemptId: uuidOf(1), drainMs: 77, at: STARTED_AT };
     await Deno.writeTextFile(fixture.config.paths.lastDrain, JSON.stringify(drain));
-    const life = fixture.start();
+    const notifier = new FakeNotifier();
+    let atReady: AgentUpgradeStatus | null = null;
+    const life = fixture.start({
+      notifier: {
+        supervised: true,
+        close: () => {},
+        notify: async (notification, signal) => {
+          if (notification.ready === true) atReady = await fixture.status();
+          await notifier.notify(notification, signal);
+        },
+      },
+    });
     await fixture.ready(life);
-    const status = await fixture.status();
-    assertEquals([status?.phase, status?.drainMs], ["starting", 77]);
+    assertObjectMatch(atReady ?? {}, { phase: "starting", drainMs: 77 });
     fixture.updater.move("committed");
     await waitUntil("complete", async () => (await fixture.status())?.phase === "complete");
     await life.stop();
@@ -245,6 +257,22 @@ Deno.test("an agent whose client gives NATS up for good drains and ends, to be s
     const error = await assertRejects(() => life.ended, FleetError, "given the connection to NATS up");
     assertEquals([exitCodeOf(error), session.gate.isOpen], [75, false]);
     assertEquals(life.notifier.said.at(-1)?.stopping, true);
+  }));
+
+Deno.test("an agent brings its documents back when the broker comes back without them", () =>
+  AgentFixture.use(async (fixture) => {
+    fixture.updater.place(attemptOf(1), "failed");
+    const life = fixture.start();
+    await fixture.ready(life);
+    await waitUntil("the status", () => fixture.status());
+    await waitUntil("step ready", async () => (await fixture.info())?.step === "ready");
+    life.bus()?.disconnect();
+    for (const { name } of BUCKET_SPECS) fixture.broker.deleteBucket(name);
+    await fixture.operator.ensureBuckets(BUCKET_SPECS, 1, 1);
+    life.bus()?.reconnect();
+    await waitUntil("the status", async () => (await fixture.status())?.phase === "failed");
+    await waitUntil("device info", async () => (await fixture.info())?.step === "ready");
+    await life.stop();
   }));
 
 Deno.test("an idle agent logs nothing and writes nothing durable", () =>
