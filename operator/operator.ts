@@ -12,9 +12,8 @@ import {
   RECONCILE_RETRY_MIN_MS,
   RECONCILE_SLICE_MS,
 } from "../contracts/limits.ts";
-import type { ResourceKind } from "../contracts/resource.ts";
 import { BucketBinder } from "./runtime/bucket_binder.ts";
-import type { Bus, BusAdmin } from "../lib/bus/port.ts";
+import type { Bus, BusAdmin, WatchEvent } from "../lib/bus/port.ts";
 import { type Clock, systemClock } from "../lib/deadline.ts";
 import type { Logger } from "../lib/log.ts";
 import type { GroupSource } from "./groups/port.ts";
@@ -28,7 +27,7 @@ import { Interner } from "./reconcile/interner.ts";
 import { ReleaseReconciler } from "./reconcile/release_reconciler.ts";
 import { BrokerTime } from "./runtime/broker_time.ts";
 import { ConnectionKeeper } from "./runtime/connection_keeper.ts";
-import { runWatchLoop } from "./runtime/watch_loop.ts";
+import { runWatchLoop, type WatchLoopOptions } from "./runtime/watch_loop.ts";
 import { WorkQueue } from "./runtime/work_queue.ts";
 import { WriteThrottle } from "./runtime/write_throttle.ts";
 import type { ResourceStore, StoreEvent } from "./stores/port.ts";
@@ -52,6 +51,10 @@ export interface OperatorOptions {
   readonly log: Logger;
 }
 
+/** What the operator reads, in this order at its start: what decides before what is decided about. */
+const SOURCES = ["AgentRelease", "Device", ...DEVICE_BUCKETS] as const;
+type Source = (typeof SOURCES)[number];
+
 const RETRY = { minMs: RECONCILE_RETRY_MIN_MS, maxMs: RECONCILE_RETRY_MAX_MS };
 
 /** One operator. */
@@ -64,9 +67,11 @@ export class Operator {
   readonly #releases: WorkQueue;
   readonly #feeds: FleetFeeds;
   readonly #binder: BucketBinder;
-  /** Sources that have not told everything that is there for the first time. */
-  readonly #unread = new Set<string>([...DEVICE_BUCKETS, "Device", "AgentRelease"]);
-  readonly #allRead = Promise.withResolvers<void>();
+  /** Resolved when a source has told everything that is there for the first time. */
+  readonly #read = Object.fromEntries(
+    SOURCES.map((name) => [name, Promise.withResolvers<void>()]),
+  ) as Record<Source, PromiseWithResolvers<void>>;
+  #isRead = false;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
@@ -111,7 +116,7 @@ export class Operator {
 
   /** Whether there is nothing left to look at now; what is due later does not count. */
   get isIdle(): boolean {
-    return this.#unread.size === 0 && this.#devices.size === 0 && this.#releases.size === 0;
+    return this.#isRead && this.#devices.size === 0 && this.#releases.size === 0;
   }
 
   /** Figures for logs and measurements. */
@@ -145,12 +150,9 @@ export class Operator {
     const unlisten = groups.onChange((id) => this.#devices.add(id));
     try {
       const watching = [keeper.run(signal), ...this.#watches(signal)];
-      const aborted = new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        if (signal.aborted) resolve();
-      });
       // A decision on half of what is known would be a wrong one.
-      await Promise.race([this.#allRead.promise, aborted]);
+      await Promise.race([Promise.all(SOURCES.map((name) => this.#read[name].promise)), aborted(signal)]);
+      this.#isRead = !signal.aborted;
       if (!signal.aborted) log.info("the fleet is read", this.figures);
       await Promise.all([this.#devices.run(signal), this.#releases.run(signal)]);
       await Promise.all(watching);
@@ -177,39 +179,45 @@ export class Operator {
   }
 
   #watches(signal: AbortSignal): Promise<void>[] {
-    const { log } = this.#options;
-    const common = { retry: RETRY, log, clock: this.#clock };
     const documents = DEVICE_BUCKETS.map((name) =>
-      runWatchLoop({
-        ...common,
+      this.#watch<WatchEvent>({
         name,
         open: async (ending) => (await this.#binder.bucket(name)).watch("*", ending),
         onReopen: () => this.#feeds.restart(name),
-        onEvent: (event) => {
-          this.#feeds.takeDocument(name, event);
-          if (event.kind === "current") this.#markRead(name);
-        },
+        onEvent: (event) => this.#feeds.takeDocument(name, event),
       }, signal)
     );
     return [
+      this.#watch<StoreEvent<"AgentRelease">>({
+        name: "AgentRelease",
+        open: (ending) => this.#options.store.watch("AgentRelease", ending),
+        onReopen: () => this.#feeds.restart("AgentRelease"),
+        onEvent: (event) => this.#feeds.takeRelease(event),
+      }, signal),
+      this.#watch<StoreEvent<"Device">>({
+        name: "Device",
+        open: (ending) => this.#options.store.watch("Device", ending),
+        onReopen: () => this.#feeds.restart("Device"),
+        onEvent: (event) => this.#feeds.takeDevice(event),
+      }, signal),
       ...documents,
-      this.#watchResources("Device", (event) => this.#feeds.takeDevice(event), signal),
-      this.#watchResources("AgentRelease", (event) => this.#feeds.takeRelease(event), signal),
     ];
   }
 
-  async #watchResources<K extends ResourceKind>(
-    kind: K,
-    take: (event: StoreEvent<K>) => void,
+  async #watch<E extends { readonly kind: string }>(
+    source: Pick<WatchLoopOptions<E>, "open" | "onReopen" | "onEvent"> & { readonly name: Source },
     signal: AbortSignal,
   ): Promise<void> {
-    await runWatchLoop({
-      name: kind,
-      open: (ending) => this.#options.store.watch(kind, ending),
-      onReopen: () => this.#feeds.restart(kind),
+    const { name, open, onEvent } = source;
+    await runWatchLoop<E>({
+      ...source,
+      open: async (ending) => {
+        await this.#turn(name, ending);
+        return await open(ending);
+      },
       onEvent: (event) => {
-        take(event);
-        if (event.kind === "current") this.#markRead(kind);
+        onEvent(event);
+        if (event.kind === "current") this.#read[name].resolve();
       },
       retry: RETRY,
       log: this.#options.log,
@@ -217,9 +225,13 @@ export class Operator {
     }, signal);
   }
 
-  #markRead(source: string): void {
-    this.#unread.delete(source);
-    if (this.#unread.size === 0) this.#allRead.resolve();
+  /**
+   * Waits until the sources before this one have been read for the first time. One after the other: what the broker
+   * sends ahead for all of them at once would be more than it keeps for a connection.
+   */
+  async #turn(name: Source, signal: AbortSignal): Promise<void> {
+    const before = SOURCES.slice(0, SOURCES.indexOf(name)).map((earlier) => this.#read[earlier].promise);
+    await Promise.race([Promise.all(before), aborted(signal)]);
   }
 
   #queue(what: string, handle: (key: string) => Promise<number | null>): WorkQueue {
@@ -244,4 +256,10 @@ export class Operator {
       clock: this.#clock,
     });
   }
+}
+
+/** Resolves when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

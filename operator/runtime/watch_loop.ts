@@ -5,8 +5,10 @@
  * @module
  */
 import { errorText, isFleetError } from "../../contracts/errors.ts";
+import { RECONCILE_SLICE_MS } from "../../contracts/limits.ts";
 import { backoffMs, type Clock, systemClock } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
+import { EventLoopSlice } from "./event_loop_slice.ts";
 
 /** A source and what is done with it. */
 export interface WatchLoopOptions<E> {
@@ -32,6 +34,7 @@ export interface WatchLoopOptions<E> {
  */
 export async function runWatchLoop<E>(options: WatchLoopOptions<E>, signal: AbortSignal): Promise<void> {
   const { name, log, retry, clock = systemClock } = options;
+  const slice = new EventLoopSlice(RECONCILE_SLICE_MS);
   let failures = 0;
   for (let opened = 0; !signal.aborted; opened++) {
     try {
@@ -39,6 +42,7 @@ export async function runWatchLoop<E>(options: WatchLoopOptions<E>, signal: Abor
       for await (const event of await options.open(signal)) {
         failures = 0;
         options.onEvent(event);
+        if (slice.isOver) await slice.renew();
       }
       if (signal.aborted) return;
       log.state(`watch ${name}`, "a watch has ended and is begun again", { watch: name }, "warn");

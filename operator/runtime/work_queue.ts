@@ -13,6 +13,7 @@
  */
 import { backoffMs, type Clock, systemClock } from "../../lib/deadline.ts";
 import { DelayQueue } from "./delay_queue.ts";
+import { EventLoopSlice } from "./event_loop_slice.ts";
 
 /** Options of a {@link WorkQueue}. */
 export interface WorkQueueOptions {
@@ -98,16 +99,12 @@ export class WorkQueue {
     // One listener for all waits: a signal derived for each of them would pile up on one that lives for weeks.
     const onAbort = () => this.#wake?.abort();
     signal.addEventListener("abort", onAbort, { once: true });
-    let sliceStartMs = performance.now();
+    const slice = new EventLoopSlice(this.#options.sliceMs);
     while (!signal.aborted) {
       this.#takeDue();
-      while (this.#canStart() && performance.now() - sliceStartMs < this.#options.sliceMs) this.#startNext();
-      if (performance.now() - sliceStartMs >= this.#options.sliceMs) {
-        await letMessagesIn();
-        sliceStartMs = performance.now();
-      } else {
-        await this.#untilWork();
-      }
+      while (this.#canStart() && !slice.isOver) this.#startNext();
+      if (slice.isOver) await slice.renew();
+      else await this.#untilWork();
     }
     signal.removeEventListener("abort", onAbort);
     await Promise.all(this.#running.values());
@@ -170,8 +167,4 @@ export class WorkQueue {
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-function letMessagesIn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
