@@ -341,3 +341,27 @@ pure("limits: the problems of all unreadable documents of a device fit into one 
   const nameMaxChars = 24;
   assertLessOrEqual(deviceBuckets * (nameMaxChars + limits.DOCUMENT_PROBLEM_MAX_CHARS), limits.DETAIL_MAX_CHARS);
 });
+
+pure("limits: whoever supervises outlasts what is supervised", () => {
+  assertLess(limits.KILL_GRACE_MS, limits.UPDATER_STOP_BOUND_MS - limits.SERVICE_STOP_TIMEOUT_MS);
+  assertLess(limits.OUTPUT_GRACE_MS + limits.KILL_GRACE_MS, limits.PROBE_TIMEOUT_MS);
+  assertLess(limits.EXEC_BUSY_PAUSE_MS, limits.EXEC_BUSY_RETRY_MS);
+  assertLess(limits.PROCESS_POLL_MS, limits.KILL_GRACE_MS);
+  assertLess(limits.SELF_TEST_REPORT_MAX_BYTES, limits.PROBE_OUTPUT_MAX_BYTES);
+  assertLess(limits.AGENT_OUTPUT_KEPT_BYTES, limits.AGENT_OUTPUT_MAX_BYTES);
+  // Four bytes for the costliest character of a line.
+  assertLessOrEqual(
+    limits.POST_MORTEM_LINES_MAX * (4 * limits.POST_MORTEM_LINE_MAX_CHARS + 1),
+    limits.OUTPUT_TAIL_BYTES,
+  );
+});
+
+pure("limits: a broken transfer can be taken up again within its request's time", () => {
+  assertLess(limits.FETCH_STALL_TIMEOUT_MS + limits.FETCH_RESUME_MAX_MS, limits.HTTPS_REQUEST_TIMEOUT_MS / 2);
+  assertLess(limits.FETCH_RESUMES_MAX * limits.FETCH_RESUME_MAX_MS, limits.HTTPS_REQUEST_TIMEOUT_MS);
+});
+
+pure("limits: clients that wait for an upgrade leave handlers for status", () => {
+  assertLess(limits.SOCKET_UPGRADE_WAITERS_MAX, limits.SOCKET_HANDLERS_MAX);
+  assertLess(limits.SOCKET_LINGER_MS, limits.SOCKET_WRITE_TIMEOUT_MS);
+});
