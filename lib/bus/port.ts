@@ -63,7 +63,7 @@ export interface KvBucket {
    * @param filter Key filter
    * @param onEntry Called for each entry, so that a large snapshot need not be held twice; must not throw. A key that is
    *   written while the snapshot is read comes again, and one that is deleted after it came, comes again as a deletion.
-   * @returns the number of keys that are there, and the highest revision that came (0 for none)
+   * @returns the number of values that came, and the highest revision that came (0 for none)
    * @throws {FleetError} `E_BUS_SNAPSHOT_INCOMPLETE` (transient) when it began and did not complete; as `get` when it could not begin
    */
   snapshot(filter: string, onEntry: (entry: BusEntry) => void): Promise<{ entries: number; lastRevision: number }>;

@@ -21,7 +21,7 @@ import { CONSUMER_IDLE_MS, WATCH_HEARTBEATS_MISSED_MAX } from "../../contracts/l
 import { API_PREFIX, keySubject, streamName } from "../../contracts/subjects.ts";
 import { busError } from "./bus_error.ts";
 import type { BusCore } from "./bus_core.ts";
-import { parseDelivery } from "./delivery.ts";
+import { deliveryStart, parseDelivery } from "./delivery.ts";
 import type { BusEntry } from "./port.ts";
 
 const NANOS_PER_MS = 1_000_000;
@@ -88,6 +88,7 @@ class OpenReader implements PushReader {
   #subscription: Subscription | undefined;
   #heartbeatTimer: ReturnType<typeof setInterval> | undefined;
   readonly #unlisten: () => void;
+  #deliveryStart = -1;
   #consumerSequence = 0;
   #sawSignOfLife = true;
   #silentIntervals = 0;
@@ -155,7 +156,9 @@ class OpenReader implements PushReader {
     if (error !== null) return this.#lose("the server forbids its inbox", error);
     this.#sawSignOfLife = true;
     if (message.subject === this.#inbox) return this.#takeStatus(message);
-    const delivery = parseDelivery(message.reply ?? "");
+    const reply = message.reply ?? "";
+    if (this.#deliveryStart < 0) this.#deliveryStart = deliveryStart(reply, this.#consumer);
+    const delivery = parseDelivery(reply, this.#deliveryStart);
     if (delivery === null) return this.#lose("the server sent a message without a position");
     if (delivery.consumerSequence !== this.#consumerSequence + 1) return this.#lose("a message was lost");
     this.#consumerSequence++;

@@ -20,7 +20,7 @@ export interface BusConnectionOptions extends ConnectionOptions {
   readonly onEnded: () => void;
 }
 
-const READ_CHUNK_BYTES = 65_536;
+const READ_BUFFER_BYTES = 65_536;
 
 class BusTransport implements Transport {
   readonly lang = "harmony-fleet";
@@ -80,12 +80,12 @@ class BusTransport implements Transport {
     let problem: Error | undefined = new Error("the server broke the protocol");
     try {
       if (this.#greeting !== undefined) yield this.#greeting;
+      const buffer = new Uint8Array(READ_BUFFER_BYTES);
       while (!this.#done) {
-        // A new buffer each time: messages are views of it.
-        const buffer = new Uint8Array(READ_CHUNK_BYTES);
         const count = await conn.read(buffer);
         if (count === null) break;
-        yield buffer.subarray(0, count);
+        // Values that programs keep are views of what is yielded: a copy of the right size pins nothing else.
+        yield buffer.slice(0, count);
       }
       problem = undefined;
     } catch (error) {

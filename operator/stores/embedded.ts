@@ -9,6 +9,7 @@ import { isFleetError } from "../../contracts/errors.ts";
 import { bounded, labels as labelsFormat } from "../../contracts/formats.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import type { BusEntry, KvBucket, WriteResult } from "../../lib/bus/port.ts";
+import { snapshotMap } from "../../lib/bus/snapshot_map.ts";
 import { ReplayTracker } from "../runtime/replay_tracker.ts";
 import type { ResourceInput, ResourceOf, ResourceStore, StoreDelete, StoreEvent, StoreWrite } from "./port.ts";
 import {
@@ -49,11 +50,12 @@ export class EmbeddedStore implements ResourceStore {
 
   async list<K extends ResourceKind>(kind: K): Promise<ResourceOf[K][]> {
     const resources: ResourceOf[K][] = [];
-    await this.#bucket.snapshot(kindFilter(kind), (entry) => {
+    // A map: what is written or deleted while it is read comes again.
+    for (const entry of (await snapshotMap(this.#bucket, kindFilter(kind))).values()) {
       const read = readEntry(kind, entry);
       if (read.kind === "put") resources.push(read.resource);
       else this.#onMalformed(kind, read.name, read.problem);
-    });
+    }
     return resources.sort((a, b) => a.metadata.name < b.metadata.name ? -1 : 1);
   }
 

@@ -97,11 +97,14 @@ export class MemoryBucket implements KvBucket {
     checkFilter(filter);
     const what = `snapshot ${this.name}/${filter}`;
     const live = new Set<string>();
+    let entries = 0;
     let lastRevision = 0;
     const take = (entry: BusEntry): void => {
       lastRevision = entry.revision;
-      if (!entry.deleted) live.add(entry.key);
-      else if (!live.delete(entry.key)) return;
+      if (!entry.deleted) {
+        entries++;
+        live.add(entry.key);
+      } else if (!live.delete(entry.key)) return;
       onEntry(copied(entry));
       this.#afterSnapshotEntry(what);
     };
@@ -116,7 +119,7 @@ export class MemoryBucket implements KvBucket {
     for (const entry of stream.matching(filter)) {
       if (entry.revision > startRevision) take(entry);
     }
-    return { entries: live.size, lastRevision };
+    return { entries, lastRevision };
   }
 
   #afterSnapshotEntry(what: string): void {
