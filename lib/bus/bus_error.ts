@@ -73,7 +73,7 @@ export function requestError(error: unknown, what: string, isWrite: boolean): Fl
     return busError("E_BUS_AUTH", `Cannot ${what}: the server forbids it`, error);
   }
   if (isCausedBy(error, NoRespondersError)) {
-    return busError("E_BUS_NO_BUCKET", `Cannot ${what}: there is no such bucket`, error);
+    return busError("E_BUS_NO_BUCKET", `Cannot ${what}: there is no such bucket, or no JetStream`, error);
   }
   // The library refuses what is larger than the server takes, before it sends anything.
   if (isCausedBy(error, InvalidArgumentError)) {

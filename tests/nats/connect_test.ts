@@ -100,6 +100,38 @@ Deno.test("connectBus() tries every server, and reports the one that came furthe
   await server.stop();
 });
 
+Deno.test("connectBus() reaches a name and an IPv4 address", async () => {
+  await withPeer(startFakePeer(greetingWith({})), async (options) => {
+    const port = new URL(options.servers[0] ?? "").port;
+    for (const host of ["localhost", "127.0.0.1"]) {
+      const bus = await connectBus({ ...options, servers: [`nats://${host}:${port}`] });
+      await bus.flush(5_000);
+      await bus.close();
+    }
+  });
+});
+
+function hasIpv6(): boolean {
+  try {
+    Deno.listen({ hostname: "::1", port: 0 }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test({
+  name: "connectBus() reaches an IPv6 address",
+  ignore: !hasIpv6(),
+  async fn() {
+    await withPeer(startFakePeer(greetingWith({}), "::1"), async (options) => {
+      const bus = await connectBus(options);
+      await bus.flush(5_000);
+      await bus.close();
+    });
+  },
+});
+
 Deno.test("connectBus() ends with its signal, at every step, and leaves nothing open", async () => {
   await withPeer(startFakePeer(saying("")), async (options) => {
     const slow = { ...options, bounds: { ...options.bounds, connectTimeoutMs: 60_000 } };

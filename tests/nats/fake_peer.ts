@@ -17,9 +17,10 @@ export interface FakePeer {
  * Starts one on a free port.
  *
  * @param behaviour For each connection
+ * @param hostname Address to listen on
  */
-export function startFakePeer(behaviour: PeerBehaviour): FakePeer {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+export function startFakePeer(behaviour: PeerBehaviour, hostname = "127.0.0.1"): FakePeer {
+  const listener = Deno.listen({ hostname, port: 0 });
   const ended = new AbortController();
   const serving = (async () => {
     const connections: Promise<void>[] = [];
@@ -29,7 +30,7 @@ export function startFakePeer(behaviour: PeerBehaviour): FakePeer {
     await Promise.all(connections);
   })();
   return {
-    url: `nats://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`,
+    url: `nats://${hostname.includes(":") ? `[${hostname}]` : hostname}:${(listener.addr as Deno.NetAddr).port}`,
     async stop() {
       ended.abort();
       listener.close();
