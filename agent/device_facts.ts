@@ -49,18 +49,32 @@ function form(): DeviceInfo["form"] {
   return BUILD_FORM === "compiled" || BUILD_FORM === "script" ? BUILD_FORM : "source";
 }
 
+const BARE_BOOT_ID_REGEXP = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+
+/**
+ * The boot id in the kernel's form: systemd's `%b` leaves the dashes out.
+ *
+ * @param text The id, or nothing
+ * @returns `unknown` for nothing
+ */
+export function normalBootId(text: string): string {
+  const id = short(text).replace(BARE_BOOT_ID_REGEXP, "$1-$2-$3-$4-$5");
+  return id === "" ? "unknown" : id;
+}
+
 /**
  * Gathers the facts.
  *
+ * @param bootId Id of this boot, from whoever started the agent; without it the kernel is asked, which the runtime
+ * allows only to a program with every permission
  * @throws {FleetError} `E_DECODE` on an architecture that the agent is not built for
  */
-export async function readDeviceFacts(): Promise<DeviceFacts> {
-  const bootId = short(await readText("/proc/sys/kernel/random/boot_id"));
+export async function readDeviceFacts(bootId?: string): Promise<DeviceFacts> {
   return {
     version: BUILD_VERSION,
     form: form(),
     arch: architecture(Deno.build.arch, "arch"),
     os: { ...parseOsRelease(await readText("/etc/os-release")), kernel: short(Deno.osRelease()) },
-    bootId: bootId === "" ? "unknown" : bootId,
+    bootId: normalBootId(bootId ?? await readText("/proc/sys/kernel/random/boot_id")),
   };
 }

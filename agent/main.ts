@@ -126,7 +126,7 @@ async function main(invocation: Invocation, startLog: Logger, signal: AbortSigna
     await print(HELP_TEXT);
     return EXIT_CODES.ok;
   }
-  const facts = await readDeviceFacts();
+  const facts = await readDeviceFacts(Deno.env.get("FLEET_AGENT_BOOT_ID"));
   if (invocation.kind === "version") {
     await print(`fleet-agent ${facts.version} (${facts.arch}, ${facts.form})\n`);
     return EXIT_CODES.ok;

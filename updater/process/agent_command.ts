@@ -5,6 +5,8 @@
  * @module
  */
 
+import { currentBootId } from "./process_table.ts";
+
 /** The account that an agent binary runs under. */
 export interface AgentUser {
   readonly uid: number;
@@ -60,12 +62,15 @@ export function agentCommand(
   const setpriv = SETPRIV_PATHS.find(isFile);
   const words = setpriv === undefined ? [path, ...args] : [setpriv, "--no-new-privs", "--", path, ...args];
   const [program = path, ...rest] = words;
+  const bootId = currentBootId();
   return {
     program,
     args: rest,
     environment: {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       LANG: "C.UTF-8",
+      // The runtime opens /proc only to a program with every permission, which an agent is not.
+      ...(bootId === undefined ? {} : { FLEET_AGENT_BOOT_ID: bootId }),
       ...(user?.home === undefined ? {} : { HOME: user.home }),
       ...(user?.name === undefined ? {} : { USER: user.name, LOGNAME: user.name }),
       ...environment,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { PROGRAMS } from "../../../build/programs.ts";
 import { SHORT_BOUNDS } from "./agent_fixture.ts";
 import { agentUpgradeStatus } from "../../../contracts/agent_upgrade.ts";
 import { BUCKET_SPECS, type BucketName, BUCKETS } from "../../../contracts/buckets.ts";
@@ -21,6 +22,7 @@ import { openTestBus, type TestBus } from "../../nats/test_bus.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 
 const MAIN = new URL("../../../agent/main.ts", import.meta.url).pathname;
+const PERMISSIONS = PROGRAMS["fleet-agent"].permissions;
 const OPERATOR = { user: "operator", password: "operator-password" };
 /** Password of the device, which nothing may show. */
 export const DEVICE_PASSWORD = "device-password-never-shown";
@@ -177,7 +179,17 @@ export class ProcessFixture {
   start(...args: string[]): AgentProcess {
     const agent = new AgentProcess(
       new Deno.Command(Deno.execPath(), {
-        args: ["run", "--quiet", "--no-check", "--allow-all", MAIN, "--config", this.configPath, ...args],
+        args: [
+          "run",
+          "--quiet",
+          "--no-check",
+          "--no-prompt",
+          ...PERMISSIONS,
+          MAIN,
+          "--config",
+          this.configPath,
+          ...args,
+        ],
         env: { NOTIFY_SOCKET: this.#receiver.address, ...this.environment },
         stdin: "null",
         stdout: "piped",

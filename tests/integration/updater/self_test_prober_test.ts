@@ -146,7 +146,7 @@ Deno.test("the candidate sees its own environment only", async () => {
     await withWorld(async ({ script, probe }) => {
       const outcome = await probe(await script("env | sort >&2"), { environment: { HTTPS_PROXY: "http://proxy:1" } });
       const names = linesOf(outcome).map((line) => line.split("=")[0]).filter((name) => name !== "_" && name !== "PWD");
-      assertEquals(names, ["HTTPS_PROXY", "INVOCATION_ID", "LANG", "PATH"]);
+      assertEquals(names, ["FLEET_AGENT_BOOT_ID", "HTTPS_PROXY", "INVOCATION_ID", "LANG", "PATH"]);
     });
   } finally {
     Deno.env.delete("FLEET_TEST_SECRET");
