@@ -60,7 +60,8 @@ export async function readConfig<T>(path: string, decoder: Decoder<T>, options: 
   const unknown = unknownProblems(decoder, value).map(({ message }) => message);
   const { onUnknown } = options;
   if (onUnknown === undefined) problems.push(...unknown);
+  // Told beside real problems too: a misspelt name is often why another one is missing.
+  else unknown.slice(0, CONFIG_PROBLEMS_MAX).forEach((line) => onUnknown(line));
   if (problems.length > 0) throw new ConfigError(path, problems);
-  unknown.slice(0, CONFIG_PROBLEMS_MAX).forEach((line) => onUnknown?.(line));
   return decoder(value, "");
 }

@@ -275,7 +275,7 @@ Deno.test("agent process: self-test tells the surroundings' faults from its own"
       "buckets environment",
       "updater environment",
     ]);
-    await fixture.configure({ nats: { port: 1 } });
+    await fixture.configure({ nats: { servers: [] } });
     const broken = fixture.start("--self-test");
     assertEquals(await broken.end(), 1);
     const checks = report(broken.output).checks;
