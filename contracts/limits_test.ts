@@ -365,3 +365,19 @@ pure("limits: clients that wait for an upgrade leave handlers for status", () =>
   assertLess(limits.SOCKET_UPGRADE_WAITERS_MAX, limits.SOCKET_HANDLERS_MAX);
   assertLess(limits.SOCKET_LINGER_MS, limits.SOCKET_WRITE_TIMEOUT_MS);
 });
+
+pure("limits: a lost consumer is found before it is given up on, and soon enough", () => {
+  assertLess(limits.WATCH_HEARTBEATS_MISSED_MAX * limits.SNAPSHOT_HEARTBEAT_MS, limits.SNAPSHOT_STALL_TIMEOUT_MS);
+  const lostWatchMs = (limits.WATCH_HEARTBEATS_MISSED_MAX + 1) * limits.WATCH_HEARTBEAT_MS;
+  assertLess(lostWatchMs, limits.STALE_AFTER_HEARTBEATS * limits.HEARTBEAT_INTERVAL_MS);
+  // The server drops a consumer that nobody listens to before its next reader is likely to come.
+  assertLess(limits.CONSUMER_IDLE_MS, limits.NATS_RECONNECT_MAX_MS);
+});
+
+pure("limits: the longest key fits into a line of the protocol with the longest subject around it", () => {
+  const controlLineBytes = 4_096;
+  const aroundKey = "$JS.fleet.API.CONSUMER.CREATE.KV_agent-upgrade-status.$KV.agent-upgrade-status.".length;
+  const consumerName = limits.DEVICE_ID_MAX_CHARS + 1 + crypto.randomUUID().length;
+  const reply = 256;
+  assertLess(aroundKey + consumerName + limits.BUCKET_KEY_MAX_CHARS + reply, controlLineBytes);
+});

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CA_BUNDLE_MAX_BYTES } from "../../contracts/limits.ts";
 import type { BusOptions } from "../../lib/bus/bus_options.ts";
 import { connectBus } from "../../lib/bus/connect.ts";
 import { BusConnectError } from "../../lib/bus/connect_error.ts";
@@ -104,6 +105,16 @@ Deno.test("TLS: a certificate that has expired, or that another authority made, 
     assertEquals(await outcome(options("localhost")), REFUSED);
     await Deno.remove(caFile);
     assertEquals(await outcome(options("localhost")), REFUSED);
+  });
+});
+
+Deno.test("TLS: a CA file up to its limit", async () => {
+  await inWorld({}, async ({ options, caFile }) => {
+    const pem = await Deno.readTextFile(caFile);
+    for (const [size, expected] of [[-1, "connected"], [0, "connected"], [1, REFUSED]] as const) {
+      await Deno.writeTextFile(caFile, pem.padEnd(CA_BUNDLE_MAX_BYTES + size, "\n"));
+      assertEquals(await outcome(options("localhost")), expected, `${size}`);
+    }
   });
 });
 
