@@ -29,10 +29,9 @@ The fleet runs on until you press Ctrl-C here. In another terminal:
   fleetctl get releases                       # how far each release has come
   fleetctl watch devices                      # a line for every change
 
-  fleetctl delete release agent-2-0           # the next priority decides again: device-2 goes back to 1.3.0,
-                                              # the others know that their bad releases have failed
-  fleetctl apply -f agent-2-0.yaml            # all go to 2.0.0 again
-  fleetctl release retry never-ready          # tries it again where it failed, once it decides
+  fleetctl delete release agent-2-0           # the next priority decides: device-2 goes back to 1.3.0, and
+                                              # the others stay, since their next release has failed on them
+  fleetctl apply -f agent-2-0.yaml            # and device-2 goes to 2.0.0 again
 
   fleet-updater status --root ${directory}/d1   # what the device itself knows; d1 to d5
   tail -f ${directory}/d1/updater.log           # what its updater and agent log

@@ -75,8 +75,17 @@ export function spawnAgent(command: AgentCommand, output: number | null): Promis
     const { pid } = child;
     // Without a pid the error event follows.
     if (pid === undefined) return;
-    resolve({ pid, startTicks: processInfo(pid)?.startTicks ?? 0, exited, release: () => child.unref() });
+    resolve({ pid, startTicks: processInfo(pid)?.startTicks ?? 0, exited, release: () => release(child) });
   });
+}
+
+function release(child: { unref(): void }): void {
+  try {
+    child.unref();
+  } catch (error) {
+    // It has ended and its exit event is still to come: in between the runtime refuses to let go of it.
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
 }
 
 /** Whether the very process still lives. */
