@@ -1,5 +1,5 @@
 import { assertEquals, assertLess } from "@std/assert";
-import { agentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import { type AgentUpgradeStatus, agentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
 import {
   DRAIN_CLOSE_TIMEOUT_MS,
@@ -13,7 +13,7 @@ import {
 } from "../../contracts/limits.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { FakeDevice } from "../../tests/fakes/agent_harness.ts";
-import { attemptOf, DEVICE_ID, uuidOf } from "../../tests/fakes/agent_samples.ts";
+import { attemptOf, DEVICE_ID, statusOf, uuidOf } from "../../tests/fakes/agent_samples.ts";
 import { FakeNotifier } from "../../tests/fakes/fake_notifier.ts";
 import type { LastDrain } from "../core/last_drain.ts";
 import { MutationGate } from "../mutation_gate.ts";
@@ -26,6 +26,7 @@ class Fixture {
   readonly gate = new MutationGate();
   readonly notifier = new FakeNotifier();
   readonly recorded: LastDrain[] = [];
+  #document: OwnDocument<AgentUpgradeStatus> | null = null;
   record = (last: LastDrain): Promise<void> => {
     this.recorded.push(last);
     return Promise.resolve();
@@ -37,6 +38,19 @@ class Fixture {
     return this;
   }
 
+  /** The status document, as the agent's loop used it. */
+  async document(): Promise<OwnDocument<AgentUpgradeStatus>> {
+    this.#document ??= new OwnDocument({
+      bucket: await this.bus.bucket(BUCKETS.upgradeStatus),
+      key: deviceKey(DEVICE_ID),
+      decoder: agentUpgradeStatus,
+      maxBytes: STATUS_MAX_BYTES,
+      rereadMs: 1_000,
+      clock: this.device.clock,
+    });
+    return this.#document;
+  }
+
   /** Drains, on the fake clock; returns how long it took. */
   async drain(): Promise<number> {
     const { clock, client } = this.device;
@@ -46,14 +60,7 @@ class Fixture {
       gate: this.gate,
       client,
       bus: this.bus,
-      status: new OwnDocument({
-        bucket: await this.bus.bucket(BUCKETS.upgradeStatus),
-        key: deviceKey(DEVICE_ID),
-        decoder: agentUpgradeStatus,
-        maxBytes: STATUS_MAX_BYTES,
-        rereadMs: 1_000,
-        clock,
-      }),
+      status: await this.document(),
       record: this.record,
       notifier: this.notifier,
       mutationTimeoutMs: DRAIN_MUTATION_TIMEOUT_MS,
@@ -95,6 +102,15 @@ Deno.test("drain() publishes nothing of another device's journal", async () => {
   fixture.device.script.place(attemptOf(1, { deviceId: "device-2" }), "activating");
   await fixture.drain();
   assertEquals([await fixture.device.status(), fixture.recorded], [null, []]);
+});
+
+Deno.test("drain() publishes over a write that was still under way", async () => {
+  const fixture = await new Fixture().prepare();
+  fixture.device.script.place(attemptOf(1), "activating");
+  await (await fixture.document()).read();
+  await fixture.device.publish(statusOf(attemptOf(1), "preparing"));
+  await fixture.drain();
+  assertEquals((await fixture.device.status())?.phase, "stopping");
 });
 
 Deno.test("drain() waits for the mutation that runs, and records how long it took", async () => {

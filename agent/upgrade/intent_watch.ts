@@ -17,7 +17,7 @@ export interface IntentWatchOptions {
   readonly bucket: KvBucket;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when the newest intent may have changed. */
+  /** Called when the watch has told something; not by a read, whose caller knows. */
   readonly onChange: () => void;
 }
 
@@ -72,13 +72,12 @@ export class IntentWatch {
    * @throws {FleetError} `E_BUS_*`
    */
   async reread(): Promise<void> {
-    const { bucket, deviceId, onChange } = this.#options;
+    const { bucket, deviceId } = this.#options;
     const before = this.#events;
     const entry = await bucket.get(deviceKey(deviceId));
     // What the watch has yielded in between is at least as new.
     if (this.#events !== before) return;
     this.#newest = entry === null ? null : readIntent(entry.value, entry.revision);
-    onChange();
   }
 
   #take(entry: BusEntry): void {

@@ -144,7 +144,7 @@ export class UpgradeLoop {
         forwarding: this.#forward?.intent.identity ?? null,
       };
       // Somebody else's write in between: what stands there is read again at the next turn.
-      if (!await mirror.write(state, newer)) return this.poke();
+      if (!await mirror.write(state, newer)) return;
     }
     const forward = this.#forward;
     if (forward !== null && forward.outcome !== null) {
@@ -175,7 +175,7 @@ export class UpgradeLoop {
       const final = outcome.kind === "rejected"
         ? rejectedStatus(intent, outcome.rejection, this.#author())
         : replayedStatus(intent, outcome.outcome, this.#author());
-      if (!await status.write(final)) return this.poke();
+      if (!await status.write(final)) return;
       this.#tell(intent, outcome.kind === "rejected" ? outcome.rejection.reason : "Replayed");
     }
     this.#forward = null;
@@ -193,7 +193,7 @@ export class UpgradeLoop {
       return await this.#send(decision.intent, signal);
     }
     if (decision.kind === "reject") {
-      if (!await status.write(rejectedStatus(intent, decision.rejection, this.#author()))) return this.poke();
+      if (!await status.write(rejectedStatus(intent, decision.rejection, this.#author()))) return;
       this.#tell(intent, decision.rejection.reason, decision.rejection.error);
     }
     this.#deferred = undefined;
@@ -220,7 +220,7 @@ export class UpgradeLoop {
     const { client, log, status } = this.#options;
     const published = await status.read();
     const announced = published?.phase === "preparing" && identityOf(published) === intent.identity;
-    if (!announced && !await status.write(preparingStatus(intent, this.#author()))) return this.poke();
+    if (!announced && !await status.write(preparingStatus(intent, this.#author()))) return;
     this.#deferred = undefined;
     const { attemptId, targetVersion } = intent.attempt;
     log.info("attempt sent to the updater", { attemptId, targetVersion });

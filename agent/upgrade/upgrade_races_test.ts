@@ -1,7 +1,7 @@
 /** What happens between a look and the act that follows it. */
 import { assertEquals } from "@std/assert";
 import { BUCKETS } from "../../contracts/buckets.ts";
-import { UPDATER_AWAY_AFTER_MS, UPDATER_POLL_IDLE_MS } from "../../contracts/limits.ts";
+import { UPDATER_AWAY_AFTER_MS, UPDATER_POLL_ACTIVE_MS, UPDATER_POLL_IDLE_MS } from "../../contracts/limits.ts";
 import { FakeDevice, UpgradeLife } from "../../tests/fakes/agent_harness.ts";
 import { attemptOf, STARTED_AT, statusOf, uuidOf } from "../../tests/fakes/agent_samples.ts";
 
@@ -19,23 +19,52 @@ const last = (seen: readonly string[], text: string) => () => seen.at(-1) === te
 
 Deno.test("UpgradeLoop: a state that was asked for before the answer came decides nothing", () =>
   onDevice(async (device) => {
-    const delay = Promise.withResolvers<void>();
-    // From the request on, the updater's states are late: they were true before it had the attempt.
+    const request = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    device.hold = request.promise;
     device.script.script = ["activating", "committed"];
     await device.intend(attemptOf(1));
-    device.script.onUpgrade = () => device.delay = delay.promise;
-    await device.until("the request", () => device.script.requests === 1);
-    await device.clock.advance(UPDATER_POLL_IDLE_MS);
-    delay.resolve();
+    await device.until("the announcement", async () => await device.status() !== null);
+    // A poll asks while the updater does not have the attempt yet; its answer is late.
+    device.delay = answer.promise;
+    await device.clock.advance(UPDATER_POLL_ACTIVE_MS);
+    request.resolve();
+    await device.clock.advance(0);
     device.delay = null;
+    answer.resolve();
     await device.until("complete", async () => (await device.status())?.phase === "complete");
     assertEquals([device.script.requests, device.script.began], [1, [uuidOf(1)]]);
+  }));
+
+Deno.test("UpgradeLoop reads the intent itself before it overwrites what may be newer", async () => {
+  const device = await new FakeDevice().prepare();
+  await device.publish(statusOf(attemptOf(2), "failed"));
+  await device.intend(attemptOf(2));
+  device.script.place(attemptOf(1), "committed");
+  const life = await UpgradeLife.start(device, null, "nothing");
+  await device.clock.advance(10 * UPDATER_POLL_IDLE_MS);
+  assertEquals((await device.status())?.attemptId, uuidOf(2));
+  await life.kill();
+});
+
+Deno.test("UpgradeLoop: an attempt refused as busy is sent as soon as the other transaction ends", () =>
+  onDevice(async (device) => {
+    device.script.refuseNext = { code: "E_BUSY", retryable: true };
+    device.script.onUpgrade = () => {
+      device.script.onUpgrade = () => {};
+      device.script.place(attemptOf(1), "activating");
+    };
+    await device.intend(attemptOf(2));
+    await device.until("the active one", async () => (await device.status())?.phase === "starting");
+    device.script.move("failed");
+    await device.clock.advance(2 * UPDATER_POLL_ACTIVE_MS);
+    assertEquals(device.script.began, [uuidOf(1), uuidOf(2)]);
   }));
 
 Deno.test("UpgradeLoop: with a watch that tells nothing, the key is read when the running transaction ends", async () => {
   const device = await new FakeDevice().prepare();
   device.script.place(attemptOf(1), "preparing");
-  const life = await UpgradeLife.start(device, null, true);
+  const life = await UpgradeLife.start(device, null, "beginning");
   await device.clock.advance(UPDATER_POLL_IDLE_MS);
   await device.intend(attemptOf(2));
   await device.clock.advance(UPDATER_POLL_IDLE_MS);

@@ -40,6 +40,8 @@ export class FakeDevice {
   freeBytes: number | null = null;
   /** When set, answers are on their way until it resolves: what they say was true when they were asked for. */
   delay: Promise<void> | null = null;
+  /** When set, upgrade requests reach the updater when it resolves. */
+  hold: Promise<void> | null = null;
   readonly client: UpdaterClient = updaterClient(async (document, _timeoutMs, signal) => {
     // A real answer comes after the turn that asked.
     await Promise.resolve();
@@ -49,8 +51,10 @@ export class FakeDevice {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true })
     );
     aborted.catch(() => {});
+    const isStatus = JSON.stringify(document).includes('"request":"status"');
+    if (!isStatus) await this.hold;
     const answer = this.script.answer(document);
-    if (JSON.stringify(document).includes('"status"')) await this.delay;
+    if (isStatus) await this.delay;
     return await Promise.race([answer, aborted]);
   });
 
@@ -113,8 +117,11 @@ function unreachable(): FleetError {
   });
 }
 
-/** A bucket whose watch yields what is there and then nothing more. */
-function deafened(bucket: KvBucket): KvBucket {
+type Hearing = "all" | "beginning" | "nothing";
+
+/** A bucket whose watch tells only a part. */
+function heard(bucket: KvBucket, hears: Hearing): KvBucket {
+  if (hears === "all") return bucket;
   return {
     name: bucket.name,
     get: (key) => bucket.get(key),
@@ -125,6 +132,7 @@ function deafened(bucket: KvBucket): KvBucket {
     snapshot: (filter, onEntry) => bucket.snapshot(filter, onEntry),
     async *watch(filter, signal) {
       for await (const event of bucket.watch(filter, signal)) {
+        if (hears === "nothing") break;
         yield event;
         if (event.kind === "current") break;
       }
@@ -161,9 +169,13 @@ export class UpgradeLife {
    *
    * @param device Where
    * @param lastDrain What its predecessor left
-   * @param deaf Whether its watch of the intent tells nothing after its beginning
+   * @param hears What its watch of the intent tells: all, what is there at its beginning, nothing. Default all
    */
-  static async start(device: FakeDevice, lastDrain: LastDrain | null = null, deaf = false): Promise<UpgradeLife> {
+  static async start(
+    device: FakeDevice,
+    lastDrain: LastDrain | null = null,
+    hears: Hearing = "all",
+  ): Promise<UpgradeLife> {
     const bus = device.broker.connect();
     const { clock, client } = device;
     const log = silentLogger;
@@ -179,7 +191,7 @@ export class UpgradeLife {
     const updater = new UpdaterWatch({ client, clock, log, blockers, awayAfterMs: DEFAULT_BOUNDS.updaterAwayAfterMs });
     const intents: IntentWatch = new IntentWatch({
       deviceId: DEVICE_ID,
-      bucket: deaf ? deafened(await bus.bucket(BUCKETS.upgradeIntent)) : await bus.bucket(BUCKETS.upgradeIntent),
+      bucket: heard(await bus.bucket(BUCKETS.upgradeIntent), hears),
       clock,
       log,
       onChange: () => loop.poke(),

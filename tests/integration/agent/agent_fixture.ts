@@ -65,7 +65,7 @@ export class AgentFixture {
     os: { name: "debian", version: "12", kernel: "6.1" },
     bootId: "boot-1",
   };
-  readonly config: AgentConfig;
+  config: AgentConfig;
 
   private constructor(root: string) {
     this.root = root;
