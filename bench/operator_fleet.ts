@@ -137,6 +137,7 @@ export class OperatorFleet {
       observing: false,
       createDevice: nothing,
       writeAttempt: nothing,
+      withdrawAttempt: nothing,
       writeDeviceStatus: (device, status) => Promise.resolve({ ok: true, resource: stored(device, status) }),
       writeReleaseStatus: (target, status) => Promise.resolve({ ok: true, resource: stored(target, status) }),
     };

@@ -71,7 +71,6 @@ export class Operator {
   readonly #read = Object.fromEntries(
     SOURCES.map((name) => [name, Promise.withResolvers<void>()]),
   ) as Record<Source, PromiseWithResolvers<void>>;
-  #isRead = false;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
@@ -114,11 +113,6 @@ export class Operator {
     });
   }
 
-  /** Whether there is nothing left to look at now; what is due later does not count. */
-  get isIdle(): boolean {
-    return this.#isRead && this.#devices.size === 0 && this.#releases.size === 0;
-  }
-
   /** Figures for logs and measurements. */
   get figures(): Readonly<Record<"devices" | "waiting" | "failing" | "malformed", number>> {
     return {
@@ -152,7 +146,6 @@ export class Operator {
       const watching = [keeper.run(signal), ...this.#watches(signal)];
       // A decision on half of what is known would be a wrong one.
       await Promise.race([Promise.all(SOURCES.map((name) => this.#read[name].promise)), aborted(signal)]);
-      this.#isRead = !signal.aborted;
       if (!signal.aborted) log.info("the fleet is read", this.figures);
       await Promise.all([this.#devices.run(signal), this.#releases.run(signal)]);
       await Promise.all(watching);

@@ -5,7 +5,9 @@
  * The question is not what the device runs but where it is *heading*: an intent that it has not finished yet will
  * change it. So an intent for a release that decides no more is replaced even while the device still reports the
  * desired version or works on the old attempt: the agent keeps only the newest intent and reads it when its transaction
- * ends, and a release that was taken back must not reach devices that come online later.
+ * ends, and a release that was taken back must not reach devices that come online later. Where nothing takes its place
+ * (no release decides, the one that does is paused, or has nothing for the device) such an intent is withdrawn, unless the
+ * device has taken it already or a person wrote it by hand.
  *
  * @module
  */
@@ -117,6 +119,8 @@ export interface AttemptDecision {
   readonly reason: DesiredReason;
   /** The attempt to write over the intent that was looked at; null when there is nothing to write. */
   readonly write: AttemptContent | null;
+  /** Whether to delete the intent that was looked at: the device has not taken it, and is not to take it any more. */
+  readonly withdraw: boolean;
   /** When to decide again without an event, in the broker's time. */
   readonly recheckAtMs: number | null;
 }
@@ -128,14 +132,18 @@ export interface AttemptDecision {
  */
 export function decideAttempt(facts: AttemptFacts): AttemptDecision {
   const { desired, info } = facts;
-  if (desired.kind === "none") return say(desired.reason);
+  if (desired.kind === "none") return { ...say(desired.reason), withdraw: isUntaken(facts) };
+  // Both are for a person to settle; until then nothing is changed.
   if (desired.kind === "tie") return say("Conflict");
   if (desired.kind === "unreadable") return say("ReleaseUnreadable");
   if (facts.quarantined || facts.upgrade?.phase === "rollback-failed") return say("Quarantined");
   if (info === null) return say("NoDeviceInfo");
   const { artifact, identity } = releaseTarget(desired.release, info.arch, info.form) ?? {};
   const target: Target = { spec: desired.release.spec, artifact, identity };
-  return decideUnderWay(facts, info, target) ?? decideSettled(facts, info, target) ?? decideGates(facts, info, target);
+  const kept = decideUnderWay(facts, info, target);
+  if (kept !== null) return kept;
+  const decision = decideSettled(facts, info, target) ?? decideGates(facts, info, target);
+  return decision.write === null ? { ...decision, withdraw: isUntaken(facts) && !isCarried(facts, target) } : decision;
 }
 
 interface Target {
@@ -145,7 +153,7 @@ interface Target {
 }
 
 function say(reason: DesiredReason, recheckAtMs: number | null = null): AttemptDecision {
-  return { reason, write: null, recheckAtMs };
+  return { reason, write: null, withdraw: false, recheckAtMs };
 }
 
 /** Whether the status speaks of the intent. */
@@ -162,16 +170,25 @@ function carries(attempt: NonNullable<IntentFacts["attempt"]>, { spec, artifact,
   return attempt.targetVersion === spec.version && attempt.artifactSha256 === artifact?.sha256;
 }
 
-/** An intent that waits or runs: kept when it carries the desired release, else left to be replaced. */
+function isCarried({ intent }: AttemptFacts, target: Target): boolean {
+  return intent !== null && intent.attempt !== null && carries(intent.attempt, target);
+}
+
+/** Whether an operator wrote the intent and the device has not taken it; one without an identity is a person's. */
+function isUntaken({ intent, upgrade }: AttemptFacts): boolean {
+  return intent !== null && intent.attempt?.releaseIdentity !== undefined && !answers(upgrade, intent);
+}
+
+/** An intent that waits or runs: kept when it carries the desired release, else left to be replaced or withdrawn. */
 function decideUnderWay(facts: AttemptFacts, info: InfoFacts, target: Target): AttemptDecision | null {
   const { intent, upgrade } = facts;
   const running = upgrade !== null && !isTerminalPhase(upgrade.phase);
-  const answered = intent !== null && answers(upgrade, intent);
-  if (intent?.attempt && carries(intent.attempt, target)) {
-    if (answered) return running ? say("Upgrading") : null;
+  if (intent !== null && isCarried(facts, target)) {
+    if (answers(upgrade, intent)) return running ? say("Upgrading") : null;
     // Not taken yet, and nothing else runs: what the device reports is what it is.
-    const there = !running && info.agentVersion === target.spec.version;
-    return say(there ? "UpToDate" : "Pending");
+    if (!running && info.agentVersion === target.spec.version) return say("UpToDate");
+    // A pause holds what has not begun.
+    return target.spec.paused && isUntaken(facts) ? { ...say("Paused"), withdraw: true } : say("Pending");
   }
   // Somebody removed the intent of the attempt that runs; it ends all the same.
   const orphan = running && intent === null && upgrade.releaseIdentity === target.identity;
@@ -199,8 +216,7 @@ function decideGates(facts: AttemptFacts, info: InfoFacts, target: Target): Atte
   if (info.form === "source") return say("SourceForm");
   if (artifact === undefined || identity === undefined) return say("NoArtifact");
   const { intent, upgrade } = facts;
-  const carried = intent !== null && intent.attempt !== null && answers(upgrade, intent) &&
-    carries(intent.attempt, target);
+  const carried = intent !== null && answers(upgrade, intent) && isCarried(facts, target);
   if (upgrade?.phase === "failed" && (carried || upgrade.releaseIdentity === identity)) {
     return say(upgrade.rolledBack ? "RolledBack" : "Failed");
   }
@@ -217,5 +233,5 @@ function decideGates(facts: AttemptFacts, info: InfoFacts, target: Target): Atte
     artifact: { url, maxBytes, sha256 },
     releaseIdentity: identity,
   };
-  return { reason: "Pending", write, recheckAtMs: null };
+  return { reason: "Pending", write, withdraw: false, recheckAtMs: null };
 }

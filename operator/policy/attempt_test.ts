@@ -62,10 +62,11 @@ function upgrade(phase: UpgradeFacts["phase"], changes: Partial<UpgradeFacts> = 
 const OTHER_UPGRADE = { targetVersion: "1.2.0", releaseIdentity: OTHER_IDENTITY };
 const AT_TARGET = { ...INFO, agentVersion: "1.1.0", receivedAtMs: 1_900 };
 
-/** What is decided, as text: the reason, and `write` when an attempt is written. */
+/** What is decided, as text: the reason, and `write` or `withdraw` when the intent is to change. */
 function decided(changes: Partial<AttemptFacts> = {}): string {
-  const { reason, write } = decideAttempt(facts(changes));
-  return write === null ? reason : `${reason} write`;
+  const { reason, write, withdraw } = decideAttempt(facts(changes));
+  assert(write === null || !withdraw);
+  return `${reason}${write === null ? "" : " write"}${withdraw ? " withdraw" : ""}`;
 }
 
 Deno.test("a device at another version gets an attempt with everything that the release says", () => {
@@ -78,6 +79,7 @@ Deno.test("a device at another version gets an attempt with everything that the 
       artifact: { url: ARTIFACT.url, maxBytes: ARTIFACT.maxBytes, sha256: ARTIFACT.sha256 },
       releaseIdentity: IDENTITY,
     },
+    withdraw: false,
     recheckAtMs: null,
   });
 });
@@ -118,7 +120,12 @@ const CASES: readonly [name: string, facts: Partial<AttemptFacts>, expected: str
   ["paused and up to date", { desired: withSpec({ paused: true }), info: AT_TARGET }, "UpToDate"],
   // The attempt of the desired release.
   ["written, not taken", { intent: intent() }, "Pending"],
-  ["written, not taken, paused", { intent: intent(), desired: withSpec({ paused: true }) }, "Pending"],
+  ["written, not taken, paused", { intent: intent(), desired: withSpec({ paused: true }) }, "Paused withdraw"],
+  [
+    "taken, paused",
+    { intent: intent(), upgrade: upgrade("preparing"), desired: withSpec({ paused: true }) },
+    "Upgrading",
+  ],
   ["written, not taken, and there by other means", { intent: intent(), info: AT_TARGET }, "UpToDate"],
   [
     "written, not taken, there, and another one runs",
@@ -184,7 +191,43 @@ const CASES: readonly [name: string, facts: Partial<AttemptFacts>, expected: str
     { intent: OTHER_INTENT, info: AT_TARGET, upgrade: upgrade("failed", OTHER_UPGRADE) },
     "UpToDate",
   ],
-  ["taken back, and paused", { intent: OTHER_INTENT, desired: withSpec({ paused: true }) }, "Paused"],
+  ["taken back, and paused", { intent: OTHER_INTENT, desired: withSpec({ paused: true }) }, "Paused withdraw"],
+  [
+    "taken back, paused, and under way",
+    { intent: OTHER_INTENT, upgrade: upgrade("preparing", OTHER_UPGRADE), desired: withSpec({ paused: true }) },
+    "Paused",
+  ],
+  [
+    "taken back for one without an artifact",
+    { intent: OTHER_INTENT, info: { ...INFO, arch: "aarch64" } },
+    "NoArtifact withdraw",
+  ],
+  ["taken back for one that failed before", { intent: OTHER_INTENT, failedIdentities: [IDENTITY] }, "Failed withdraw"],
+  [
+    "no release, and an attempt waits",
+    { intent: intent(), desired: { kind: "none", reason: "NoRelease" } },
+    "NoRelease withdraw",
+  ],
+  [
+    "no group, and an attempt waits",
+    { intent: intent(), desired: { kind: "none", reason: "NoGroups" } },
+    "NoGroups withdraw",
+  ],
+  [
+    "no release, and an attempt runs",
+    { intent: intent(), upgrade: upgrade("starting"), desired: { kind: "none", reason: "NoRelease" } },
+    "NoRelease",
+  ],
+  [
+    "a tie, and an attempt waits",
+    { intent: intent(), desired: { kind: "tie", names: ["a", "b"], priority: 0 } },
+    "Conflict",
+  ],
+  [
+    "an unreadable release, and an attempt waits",
+    { intent: intent(), desired: { kind: "unreadable", name: "r" } },
+    "ReleaseUnreadable",
+  ],
   ["runs, without an intent, for another release", { upgrade: upgrade("preparing", OTHER_UPGRADE) }, "Pending write"],
   // Reflashed.
   [
@@ -219,6 +262,16 @@ function withoutIdentity({ revision, attempt }: IntentFacts): IntentFacts {
 const BY_HAND: readonly [name: string, facts: Partial<AttemptFacts>, expected: string][] = [
   ["the same bytes by hand", { intent: withoutIdentity(intent()) }, "Pending"],
   ["other bytes by hand", { intent: withoutIdentity(intent({ artifactSha256: digest("c") })) }, "Pending write"],
+  [
+    "by hand, and no release",
+    { intent: withoutIdentity(intent()), desired: { kind: "none", reason: "NoRelease" } },
+    "NoRelease",
+  ],
+  [
+    "the same bytes by hand, and paused",
+    { intent: withoutIdentity(intent()), desired: withSpec({ paused: true }) },
+    "Pending",
+  ],
   ["the same bytes by hand, failed", { intent: withoutIdentity(intent()), upgrade: upgrade("failed") }, "Failed"],
 ];
 

@@ -74,8 +74,10 @@ export interface DevicePlan {
   readonly statusChanged: boolean;
   /** Whether the status must be stored before the attempt: it remembers what the attempt's status will replace. */
   readonly statusFirst: boolean;
-  /** The attempt to write over `intentRevision`; null when there is nothing to write. */
+  /** The attempt to write over the intent; null when there is nothing to write. */
   readonly attempt: AttemptContent | null;
+  /** Whether to delete the intent, which the device has not taken and is not to take any more. */
+  readonly withdraw: boolean;
   /** Name of the release that decides, if one does. */
   readonly releaseName: string | undefined;
   /** When to plan again without an event, in the broker's time. */
@@ -131,6 +133,7 @@ export function planDevice(facts: DeviceFacts, releases: ReleaseFacts, bounds: L
     statusFirst: quarantined !== (previous?.quarantined ?? false) ||
       failedIdentities.join() !== (previous?.failedIdentities ?? []).join(),
     attempt: decision?.write ?? null,
+    withdraw: decision?.withdraw ?? false,
     releaseName: desired?.kind === "release" ? desired.release.metadata.name : undefined,
     recheckAtMs: earlier(liveness.recheckAtMs, decision?.recheckAtMs ?? null),
   };

@@ -14,6 +14,7 @@ import { LOST_RACE_PAUSE_MS } from "../../contracts/limits.ts";
 import type { KvBucket } from "../../lib/bus/port.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { GroupSource } from "../groups/port.ts";
+import type { AttemptContent } from "../policy/attempt.ts";
 import { type DeviceFacts, type DevicePlan, planDevice } from "../policy/device_plan.ts";
 import type { LivenessBounds } from "../policy/liveness.ts";
 import type { WatchedTime } from "../runtime/broker_time.ts";
@@ -62,12 +63,12 @@ export class DeviceReconciler {
     if (device === null) return null;
     const groups = await this.#groups(device);
     let plan = this.#plan(record.documents, device, groups);
-    if (plan.attempt !== null) {
+    if (plan.attempt !== null || plan.withdraw) {
       const waitMs = plan.statusFirst ? await this.#writeStatus(device, plan) : null;
       if (waitMs !== null) return waitMs;
       // The status may have moved the device's version on.
       const newest = record.device ?? device;
-      if (!await this.#writeAttempt(record, newest, groups)) return LOST_RACE_PAUSE_MS;
+      if (!await this.#changeIntent(record, newest, groups)) return LOST_RACE_PAUSE_MS;
       plan = this.#plan(record.documents, newest, groups);
       return await this.#finish(newest, plan, groups);
     }
@@ -114,38 +115,44 @@ export class DeviceReconciler {
   }
 
   /**
-   * Plans once more on what stands in the buckets now, and writes the attempt if it is still due: watches of different
-   * buckets do not keep step, and a decision must not rest on a status of now and an info of before.
+   * Plans once more on what stands in the buckets now, and writes or withdraws the attempt if that is still due: watches
+   * of different buckets do not keep step, and a decision must not rest on a status of now and an info of before.
    *
    * @returns false when the device must be looked at again first
    */
-  async #writeAttempt(record: DeviceRecord, device: Device, groups: Groups): Promise<boolean> {
-    const { log, time, view, writes } = this.#options;
+  async #changeIntent(record: DeviceRecord, device: Device, groups: Groups): Promise<boolean> {
     const documents = await this.#reread(record);
     const plan = this.#plan(documents, device, groups);
+    const revision = documents[BUCKETS.upgradeIntent]?.revision ?? null;
+    if (plan.withdraw && revision !== null) return await this.#withdraw(record.id, revision);
     if (plan.attempt === null) return true;
     // The device has just told a failure that must be remembered before it is overwritten.
-    if (plan.statusFirst && !writes.observing) return false;
-    const written = await writes.writeAttempt(plan.attempt, documents[BUCKETS.upgradeIntent]?.revision ?? null);
-    if (written === OBSERVED) return true;
-    const { attempt, result } = written;
+    if (plan.statusFirst && !this.#options.writes.observing) return false;
+    return await this.#writeAttempt(plan.attempt, revision, plan.releaseName);
+  }
+
+  async #withdraw(deviceId: string, revision: number): Promise<boolean> {
+    const { log, view, writes } = this.#options;
+    const result = await writes.withdrawAttempt(deviceId, revision);
+    if (result === OBSERVED) return true;
     if (!result.ok) return false;
-    const { attemptId, artifact, releaseIdentity, targetVersion } = attempt;
-    log.info("attempt written", {
-      device: record.id,
-      release: plan.releaseName,
-      version: targetVersion,
-      attempt: attemptId,
-    });
-    view.putDocument(BUCKETS.upgradeIntent, record.id, {
+    log.info("attempt withdrawn", { device: deviceId });
+    view.putDocument(BUCKETS.upgradeIntent, deviceId, null);
+    return true;
+  }
+
+  async #writeAttempt(content: AttemptContent, over: number | null, release: string | undefined): Promise<boolean> {
+    const { log, time, view, writes } = this.#options;
+    const written = await writes.writeAttempt(content, over);
+    if (written === OBSERVED) return true;
+    const { attempt: { attemptId, artifact, deviceId, targetVersion }, result } = written;
+    if (!result.ok) return false;
+    log.info("attempt written", { device: deviceId, release, version: targetVersion, attempt: attemptId });
+    const { releaseIdentity } = content;
+    view.putDocument(BUCKETS.upgradeIntent, deviceId, {
       revision: result.revision,
       receivedAtMs: time.nowMs(),
-      value: {
-        attemptId,
-        targetVersion,
-        artifactSha256: artifact.sha256,
-        ...(releaseIdentity === undefined ? {} : { releaseIdentity }),
-      },
+      value: { attemptId, targetVersion, artifactSha256: artifact.sha256, releaseIdentity },
     });
     return true;
   }

@@ -64,6 +64,7 @@ class World {
       observing: false,
       createDevice: (id) => listed("create", () => writes.createDevice(id)),
       writeAttempt: (content, revision) => listed("attempt", () => writes.writeAttempt(content, revision)),
+      withdrawAttempt: (id, revision) => listed("withdraw", () => writes.withdrawAttempt(id, revision)),
       writeDeviceStatus: (device, status) => listed("status", () => writes.writeDeviceStatus(device, status)),
       writeReleaseStatus: (target, status) => listed("release", () => writes.writeReleaseStatus(target, status)),
     };
@@ -244,4 +245,22 @@ Deno.test("a write whose outcome is unknown is an error, and the next look finds
     assertEquals(world.order.filter((name) => name === "attempt").length, outcome === "applied" ? 1 : 2);
     assertEquals(await world.intentVersion("d1"), "1.1.0");
   }
+});
+
+Deno.test("an attempt that the device has not taken is withdrawn when no release decides any more", async () => {
+  const world = await World.open();
+  world.view.putRelease(RELEASE);
+  await world.device("d1");
+  await world.see("d1");
+  await world.reconciler.reconcile("d1");
+  world.view.dropRelease("stable", false);
+  await world.clock.advance(1_000);
+  await world.see("d1");
+  await world.reconciler.reconcile("d1");
+  assertEquals(world.order, ["attempt", "status", "withdraw", "status"]);
+  assertEquals(await world.intentVersion("d1"), null);
+  await world.clock.advance(1_000);
+  await world.see("d1");
+  await world.reconciler.reconcile("d1");
+  assertEquals(world.order.length, 4);
 });

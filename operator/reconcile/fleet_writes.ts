@@ -29,6 +29,8 @@ export interface FleetWrites {
   createDevice(id: string): Promise<StoreWrite<"Device"> | typeof OBSERVED>;
   /** Writes a new attempt over the intent of a revision; null for none. */
   writeAttempt(content: AttemptContent, revision: number | null): Promise<WrittenAttempt | typeof OBSERVED>;
+  /** Deletes the intent of a revision. */
+  withdrawAttempt(deviceId: string, revision: number): Promise<WriteResult | typeof OBSERVED>;
   writeDeviceStatus(device: Device, status: DeviceStatus): Promise<StoreWrite<"Device"> | typeof OBSERVED>;
   writeReleaseStatus(
     release: AgentRelease,
@@ -68,6 +70,10 @@ export class StoreWrites implements FleetWrites {
     return { attempt, result };
   }
 
+  async withdrawAttempt(deviceId: string, revision: number): Promise<WriteResult> {
+    return await (await this.#intents()).delete(deviceKey(deviceId), revision);
+  }
+
   async writeDeviceStatus({ metadata }: Device, status: DeviceStatus): Promise<StoreWrite<"Device">> {
     return await this.#store.replaceStatus("Device", metadata.name, status, metadata.resourceVersion);
   }
@@ -97,6 +103,10 @@ export class ObservedWrites implements FleetWrites {
 
   writeAttempt(content: AttemptContent, revision: number | null): Promise<typeof OBSERVED> {
     return this.#observe("writeAttempt", content.deviceId, { overRevision: revision, attempt: content });
+  }
+
+  withdrawAttempt(deviceId: string, revision: number): Promise<typeof OBSERVED> {
+    return this.#observe("withdrawAttempt", deviceId, { revision });
   }
 
   writeDeviceStatus({ metadata }: Device, status: DeviceStatus): Promise<typeof OBSERVED> {

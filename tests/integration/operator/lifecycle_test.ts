@@ -99,6 +99,29 @@ test("a release that is taken back does not reach a device that was away", async
   await world.untilDevice("d1", ({ upgrade }) => upgrade?.phase === "complete");
 });
 
+test("an attempt that a device has not taken is withdrawn by a pause and by leaving the group", async (world) => {
+  const device = new ScriptedDevice(world.bus, "d1");
+  await device.publishInfo();
+  await world.groups("d1", ["edge"]);
+  await world.release("stable");
+  await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "Pending");
+  const first = await world.intent("d1");
+  await world.release("stable", { paused: true });
+  await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "Paused");
+  assertEquals(await world.intent("d1"), null);
+  await world.release("stable");
+  await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "Pending");
+  const second = await world.intent("d1");
+  assert(second !== null && second.attemptId !== first?.attemptId);
+  await world.groups("d1", []);
+  await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "NoGroups");
+  assertEquals(await world.intent("d1"), null);
+  world.run(device);
+  await world.untilDevice("d1", ({ liveness }) => liveness === "Online");
+  await world.rest();
+  assertEquals(device.executed, []);
+});
+
 test("a tie decides nothing, on the device and on both releases", async (world) => {
   const device = world.device("d1");
   await world.groups("d1", ["edge"]);
