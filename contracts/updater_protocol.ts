@@ -37,6 +37,9 @@ export const DURABLE_PHASES = [
 /** One of {@link DURABLE_PHASES}. */
 export type DurablePhase = (typeof DURABLE_PHASES)[number];
 
+/** Reason of the transaction that root's repair of a corrupt journal leaves: the memory of earlier attempts is gone. */
+export const JOURNAL_CORRUPT = "JournalCorrupt";
+
 /** Codes of a refused request. `docs/wire.md` says what each means and what a client does next. */
 export const UPDATER_ERROR_CODES = [
   "E_REQUEST_TOO_LARGE",

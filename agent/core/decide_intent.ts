@@ -8,7 +8,7 @@ import { type AgentUpgradeStatus, isTerminalPhase } from "../../contracts/agent_
 import type { FailureClass } from "../../contracts/errors.ts";
 import type { Architecture } from "../../contracts/formats.ts";
 import { CLOCK_EARLIEST_MS, CLOCK_SKEW_MAX_MS, INSTALL_RESERVE_BYTES } from "../../contracts/limits.ts";
-import type { UpdaterState } from "../../contracts/updater_protocol.ts";
+import { JOURNAL_CORRUPT, type UpdaterState } from "../../contracts/updater_protocol.ts";
 import { identityOf } from "./attempt_identity.ts";
 import type { Intent, ValidIntent } from "./intent.ts";
 
@@ -85,7 +85,10 @@ function rejectionOf({ attempt, digest }: ValidIntent, facts: IntentFacts): Reje
  * it a second time.
  */
 function lostTransaction({ identity }: ValidIntent, { published, updater }: IntentFacts): Rejection | undefined {
-  if (updater?.transaction !== null || published === null || identityOf(published) !== identity) return undefined;
+  const { transaction } = updater ?? {};
+  if (transaction === undefined || published === null || identityOf(published) !== identity) return undefined;
+  // What a repair of a corrupt journal leaves knows no earlier attempt either.
+  if (transaction !== null && transaction.status.reason !== JOURNAL_CORRUPT) return undefined;
   if (published.phase === "preparing") return undefined;
   const error = `the updater no longer knows this attempt, which was ${published.phase}`;
   return { reason: "TransactionLost", failureClass: "internal", error };

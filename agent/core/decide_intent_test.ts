@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { JOURNAL_CORRUPT } from "../../contracts/updater_protocol.ts";
 import type { AgentUpgradeAttempt } from "../../contracts/agent_upgrade.ts";
 import { CLOCK_EARLIEST_MS, CLOCK_SKEW_MAX_MS, INSTALL_RESERVE_BYTES } from "../../contracts/limits.ts";
 import { attemptOf, bytesOf, DEVICE_ID, statusOf, updaterStateOf, viewOf } from "../../tests/fakes/agent_samples.ts";
@@ -85,6 +86,9 @@ Deno.test("decideIntent() does not send again what an updater without a journal 
     assertEquals(brief(decide(attemptOf(3), { published })), "forward");
     const updater = updaterStateOf(viewOf(OTHER, "committed"));
     assertEquals(brief(decide(attemptOf(1), { published, updater })), "forward");
+    const other = viewOf(OTHER, "failed");
+    const repaired = updaterStateOf({ ...other, status: { ...other.status, reason: JOURNAL_CORRUPT } });
+    assertEquals(brief(decide(attemptOf(1), { published, updater: repaired })), "reject TransactionLost internal");
   }
 });
 

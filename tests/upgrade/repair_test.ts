@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isTerminalPhase } from "../../contracts/agent_upgrade.ts";
 import { binaryPath } from "../../contracts/managed_paths.ts";
 import { decodeJournal, encodeJournal } from "../../lib/journal/journal_codec.ts";
 import { JOURNAL_MAX_BYTES } from "../../contracts/limits.ts";
@@ -121,10 +120,10 @@ Deno.test("a corrupt journal keeps the socket closed and says what to do; root's
       const artifact = await fleet.publish({ version: target });
       const attempt = fleet.attempt(device.id, target, artifact);
       await fleet.send(attempt);
-      await device.waitForState(
+      await fleet.waitForStatus(
+        device.id,
         "complete",
-        ({ busy, transaction }) =>
-          !busy && transaction?.attemptId === attempt.attemptId && isTerminalPhase(transaction.status.phase),
+        ({ phase, attemptId }) => phase === "complete" && attemptId === attempt.attemptId,
       );
       await device.killUpdater();
       // Every case begins with a transaction that came from 1.0.0, whatever the steps before left.

@@ -9,6 +9,7 @@ import { canonicalDigest } from "../../contracts/digest.ts";
 import { errorText, FleetError, isFleetError } from "../../contracts/errors.ts";
 import { type Architecture, bounded } from "../../contracts/formats.ts";
 import { binaryPath, type ManagedPaths } from "../../contracts/managed_paths.ts";
+import { JOURNAL_CORRUPT } from "../../contracts/updater_protocol.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import { replaceFileWith } from "../../lib/durable/replace_file.ts";
 import { installedDigest } from "../candidate.ts";
@@ -112,9 +113,9 @@ function replacement(
       targetPath: path,
       startedAt: at,
       updatedAt: at,
-      transitions: [{ phase: "rollback-failed", at, code: "JournalCorrupt" }],
+      transitions: [{ phase: "rollback-failed", at, code: JOURNAL_CORRUPT }],
       finding: {
-        reason: "JournalCorrupt",
+        reason: JOURNAL_CORRUPT,
         failureClass: "internal",
         error: bounded(`the journal was corrupt and is kept as ${archive}`),
       },
