@@ -206,7 +206,7 @@ function decideSettled(facts: AttemptFacts, info: InfoFacts, { spec }: Target): 
   if (upgrade?.phase !== "complete" || upgrade.targetVersion !== spec.version) return null;
   // Reflashed, unless the info of the version that has just completed is still on its way.
   const settlesAtMs = upgrade.receivedAtMs + DEVICE_INFO_SETTLE_MS;
-  const late = info.receivedAtMs <= upgrade.receivedAtMs && facts.nowMs < settlesAtMs;
+  const late = info.receivedAtMs < upgrade.receivedAtMs && facts.nowMs < settlesAtMs;
   return late ? say("Upgrading", settlesAtMs) : null;
 }
 

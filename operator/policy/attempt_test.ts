@@ -236,6 +236,15 @@ const CASES: readonly [name: string, facts: Partial<AttemptFacts>, expected: str
     "Pending write",
   ],
   [
+    "complete, then another version within the same ms",
+    {
+      intent: intent(),
+      upgrade: upgrade("complete", { receivedAtMs: NOW - 1 }),
+      info: { ...INFO, receivedAtMs: NOW - 1 },
+    },
+    "Pending write",
+  ],
+  [
     "complete, and the new info on its way",
     { intent: intent(), upgrade: upgrade("complete", { receivedAtMs: NOW - 1 }) },
     "Upgrading",
