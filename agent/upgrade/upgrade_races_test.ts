@@ -38,7 +38,7 @@ Deno.test("UpgradeLoop: a state that was asked for before the answer came decide
 
 Deno.test("UpgradeLoop reads the intent itself before it overwrites what may be newer", async () => {
   const device = await new FakeDevice().prepare();
-  await device.publish(statusOf(attemptOf(2), "failed"));
+  await device.publish(statusOf(attemptOf(2), "failed", { startedAt: "2026-05-01T00:00:00.000Z" }));
   await device.intend(attemptOf(2));
   device.script.place(attemptOf(1), "committed");
   const life = await UpgradeLife.start(device, null, "nothing");
