@@ -145,6 +145,17 @@ Deno.test("a script keeps all its flags however long they are, and a deno path w
   });
 });
 
+Deno.test("a script runs on the deno that FLEET_DENO names, where its own is not there", async () => {
+  await inTempDir(async (dir) => {
+    const outPath = join(dir, "elsewhere");
+    const denoPath = join(dir, "no deno's here");
+    await buildScript({ program: FIXTURE, version: "1.0.0", outPath, denoPath, cacheDir: dir });
+    const run = (env: Record<string, string>) => new Deno.Command(outPath, { env, stdin: "null" }).output();
+    assertEquals((await run({ FLEET_DENO: Deno.execPath() })).code, 0);
+    assertEquals((await run({ FLEET_DENO: "" })).code, 127);
+  });
+});
+
 Deno.test("buildScript() refuses what is no version and a program that does not bundle", async () => {
   await inTempDir(async (dir) => {
     const build = (program: Program, version: string) =>

@@ -25,14 +25,18 @@ const COMMON_FLAGS = [
   "--ext=js",
 ];
 
-/** The header lines for a program that the deno at `denoPath` runs, each ended by a newline. */
+/**
+ * The header lines for a program that the deno at `denoPath` runs, each ended by a newline. The variable `FLEET_DENO`
+ * names another deno, where the program's own place for it is not there yet.
+ */
 export function scriptHeader(program: Program, denoPath: string): string {
   if (!denoPath.startsWith("/")) {
     throw new Error(`Cannot write the script header: "${denoPath}" is not an absolute path`);
   }
-  const words = [denoPath, "run", ...COMMON_FLAGS, ...program.permissions];
+  const words = ["run", ...COMMON_FLAGS, ...program.permissions];
   if (program.v8Flags.length > 0) words.push(`--v8-flags=${program.v8Flags.join(",")}`);
-  return `#!/bin/sh\n":" //; exec ${words.map(shellWord).join(" ")} "$0" "$@"\n`;
+  const deno = `deno=${shellWord(denoPath)}; exec "\${FLEET_DENO:-$deno}"`;
+  return `#!/bin/sh\n":" //; ${deno} ${words.map(shellWord).join(" ")} "$0" "$@"\n`;
 }
 
 function shellWord(word: string): string {
