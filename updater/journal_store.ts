@@ -51,9 +51,7 @@ export class JournalStore {
     await makeDirectoryDurably(fs, paths.stateDirectory, DIRECTORY_MODE);
     await makeDirectoryDurably(fs, paths.reserveDirectory, DIRECTORY_MODE);
     const bytes = await readJournal(fs, paths.journal);
-    const found = bytes === null
-      ? { seq: 0, body: EMPTY_RECORD }
-      : decodeJournal(bytes, { schema: RECORD_SCHEMA, body: recordDecoder(paths), maxBytes: JOURNAL_MAX_BYTES });
+    const found = decodeRecord(bytes, paths);
     // An updater that was killed right after a rename left a name in memory only: what is acted upon must be durable.
     if (bytes !== null) await syncDirectory(fs, paths.stateDirectory);
     const store = new JournalStore(fs, paths, found.seq);
@@ -61,6 +59,17 @@ export class JournalStore {
     await removeStaleTemps(fs, paths.reserveDirectory);
     await store.#countSlots();
     return { store, record: found.body };
+  }
+
+  /**
+   * Reads the journal and changes nothing: for looking at it while no updater runs.
+   *
+   * @param fs The file system
+   * @param paths The managed paths
+   * @throws {FleetError} `E_JOURNAL_CORRUPT`
+   */
+  static async read(fs: FileSystem, paths: ManagedPaths): Promise<UpdaterRecord> {
+    return decodeRecord(await readJournal(fs, paths.journal), paths).body;
   }
 
   /**
@@ -150,6 +159,11 @@ export class JournalStore {
       if (info?.kind === "file" && info.sizeBytes === JOURNAL_MAX_BYTES) this.#slots.push(slot);
     }
   }
+}
+
+function decodeRecord(bytes: Uint8Array | null, paths: ManagedPaths): { seq: number; body: UpdaterRecord } {
+  if (bytes === null) return { seq: 0, body: EMPTY_RECORD };
+  return decodeJournal(bytes, { schema: RECORD_SCHEMA, body: recordDecoder(paths), maxBytes: JOURNAL_MAX_BYTES });
 }
 
 async function readJournal(fs: FileSystem, path: string): Promise<Uint8Array | null> {

@@ -13,6 +13,7 @@ import { systemClock } from "../lib/deadline.ts";
 import { osFileSystem } from "../lib/durable/os_file_system.ts";
 import { createLogger } from "../lib/log.ts";
 import { EXIT_CODES, runProgram } from "../lib/program.ts";
+import { idleCommand } from "./commands/idle.ts";
 import { repairCommand } from "./commands/repair.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { type OutputFormat, statusCommand } from "./commands/status.ts";
@@ -23,6 +24,7 @@ const HELP = `fleet-updater ${BUILD_VERSION}: upgrades the agent of this device,
 Usage:
   fleet-updater serve                     run the service (as its systemd unit does)
   fleet-updater status [--output json]    show the current or last upgrade
+  fleet-updater idle                      say whether nothing is under way, as install.sh asks
   fleet-updater repair                    show what there is to repair
   fleet-updater repair --select previous  select the previous binary, start it, lift the quarantine
   fleet-updater repair --select VERSION   the same with an installed version; also the way out of a corrupt journal
@@ -37,7 +39,8 @@ Options:
 Exit codes:
   0   done; nothing to repair
   1   refused or failed; the message says why and what to do
-  3   the device refuses every attempt until root repairs it (status, repair)
+  3   the device refuses every attempt until root repairs it (status, idle, repair)
+  4   an upgrade is under way (idle)
   64  the command line is wrong
   70  a defect of this program
   75  something outside is not as needed: no updater runs, disk, clock
@@ -50,7 +53,7 @@ Examples:
 `;
 
 interface CommandLine {
-  readonly command: "serve" | "status" | "repair" | "help" | "version";
+  readonly command: "serve" | "status" | "idle" | "repair" | "help" | "version";
   readonly root: string;
   readonly config: string | undefined;
   readonly output: OutputFormat;
@@ -89,7 +92,7 @@ function parse(args: readonly string[]): CommandLine {
   if (values.help === true) return { ...common, command: "help" };
   if (values.version === true) return { ...common, command: "version" };
   if (rest.length > 0) throw usage(`${rest.join(" ")}: too many words`);
-  if (command !== "serve" && command !== "status" && command !== "repair") {
+  if (command !== "serve" && command !== "status" && command !== "idle" && command !== "repair") {
     throw usage(command === undefined ? "a command is missing" : `${command} is no command`);
   }
   if (values.select !== undefined && command !== "repair") throw usage("--select belongs to repair");
@@ -123,6 +126,8 @@ async function run({ command, root, config, output, select }: CommandLine, signa
       return EXIT_CODES.ok;
     case "status":
       return await statusCommand(paths, output, print, signal);
+    case "idle":
+      return await idleCommand(paths, osFileSystem, print, signal);
     case "repair":
       return await repairCommand({
         paths,
