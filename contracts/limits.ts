@@ -58,10 +58,10 @@ export const NATS_MAX_PINGS_OUT = 2;
 /** A snapshot that makes no progress for this long is an error, in ms. */
 export const SNAPSHOT_STALL_TIMEOUT_MS = 10 * SECOND_MS;
 /**
- * Pause between the server's signs of life on an idle snapshot, in ms: a loss shows within two of them, well before the
- * stall timeout.
+ * Pause between the server's signs of life on an idle snapshot, in ms. The first one ends a snapshot whose count of
+ * pending messages never reaches zero.
  */
-export const SNAPSHOT_HEARTBEAT_MS = 2 * SECOND_MS;
+export const SNAPSHOT_HEARTBEAT_MS = 250;
 /**
  * Pause between the server's signs of life on an idle watch, in ms. A dead connection is found by pings; this finds a
  * lost consumer behind a living one, and costs the server one message per watch and device.
@@ -122,6 +122,10 @@ export const OUTPUT_TAIL_BYTES = 32 * KIB;
 export const ADOPTED_POLL_MS = 250;
 /** Bytes of the process adapter's record of the agent's process. */
 export const PROCESS_RECORD_MAX_BYTES = 4 * KIB;
+/** One question to the service manager or the system's log, in ms: both answer within one, unless the machine hangs. */
+export const SYSTEM_TOOL_TIMEOUT_MS = 10 * SECOND_MS;
+/** Bytes that one of their answers may have: the last output lines of an agent at the longest that the log keeps. */
+export const SYSTEM_TOOL_OUTPUT_MAX_BYTES = MIB;
 /** First pause before a rollback that met an environment fault is repeated, in ms. */
 export const ROLLBACK_RETRY_MIN_MS = 5 * SECOND_MS;
 /** Longest pause before a rollback that met an environment fault is repeated, in ms. */

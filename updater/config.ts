@@ -45,9 +45,12 @@ export type UpdaterBounds = Decoded<typeof bounds>;
 export const updaterConfig = object({
   /** The one device whose attempts are accepted. */
   deviceId,
-  /** `process`: the updater supervises the agent itself. */
-  services: object({ kind: oneOf(["process"]) }),
-  /** User of the agent and of the probe; absent means the updater's own, for fleets without root. */
+  /** `systemd`: units on a device. `process`: the updater supervises the agent itself. */
+  services: object({ kind: oneOf(["systemd", "process"]) }),
+  /**
+   * User of the agent and of the probe under `process`; absent means the updater's own, for fleets without root. Under
+   * `systemd` the unit says it.
+   */
   agentUser: optional(accountName),
   /** Group that may speak to the socket; absent means the updater's own. */
   socketGroup: optional(accountName),

@@ -10,8 +10,16 @@ export type StartOutcome =
   | { readonly kind: "ready"; readonly invocationId?: string }
   | {
     readonly kind: "failed";
-    /** systemd's result word. */
-    readonly result: "protocol" | "exit-code" | "signal" | "core-dump" | "timeout" | "watchdog";
+    /** systemd's result word; the last two are the machine's doing. */
+    readonly result:
+      | "protocol"
+      | "exit-code"
+      | "signal"
+      | "core-dump"
+      | "timeout"
+      | "watchdog"
+      | "oom-kill"
+      | "resources";
     readonly exitCode?: number;
     readonly signal?: string;
     /** Last `STATUS=` of the process, read before anything stops it. */
@@ -55,6 +63,14 @@ export interface ServiceManager {
   resetFailed(): Promise<void>;
   /** What is known now. */
   show(): Promise<ServiceState>;
+}
+
+/** A service manager as the updater's own life uses it. */
+export interface ManagedService extends ServiceManager {
+  /** Has the agent started unless it runs or is being started, where nobody else does so at boot. */
+  ensureRunning(): void;
+  /** Ends the updater's part, not the agent. What is under way ends without a verdict. */
+  close(): Promise<void>;
 }
 
 /** What a fetch delivers into a managed file. */

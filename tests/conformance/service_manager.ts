@@ -210,10 +210,16 @@ const CASES: Readonly<Record<string, readonly [bounds: Partial<SubjectBounds>, r
  *
  * @param name What is tested
  * @param create Makes a subject
+ * @param options `sharesDevice`: subjects share what outlives a case, which is then no leak of it
  */
-export function testServiceManager(name: string, create: SubjectFactory): void {
+export function testServiceManager(
+  name: string,
+  create: SubjectFactory,
+  { sharesDevice = false }: { readonly sharesDevice?: boolean } = {},
+): void {
+  const sanitizers = { sanitizeOps: !sharesDevice, sanitizeResources: !sharesDevice };
   for (const [title, [bounds, run]] of Object.entries(CASES)) {
-    Deno.test(`${name}: ${title}`, async () => {
+    Deno.test({ name: `${name}: ${title}`, ...sanitizers }, async () => {
       await using subject = await create({ ...CALM, ...bounds });
       await run(subject);
     });

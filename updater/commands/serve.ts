@@ -25,8 +25,11 @@ import type { AgentUser } from "../process/agent_command.ts";
 import { currentBootId } from "../process/process_table.ts";
 import { RepairService } from "../repair/repair_service.ts";
 import { serveRepairSocket } from "../repair/repair_socket.ts";
-import { openProcessService, type ProcessService } from "../services/process_service.ts";
+import type { ManagedService } from "../ports.ts";
+import { openProcessService } from "../services/process_service.ts";
 import { serveUpdaterSocket } from "../socket/server.ts";
+import { systemdService } from "../systemd/systemd_service.ts";
+import { transientRunner } from "../systemd/transient_runner.ts";
 import { UpgradeService } from "../upgrade_service.ts";
 
 /** What the service is started with. */
@@ -104,7 +107,10 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
   const { user, socketGid } = await accountsOf(config);
   const { bounds = {} } = config;
   const surroundings = user === undefined ? {} : { user };
-  const services = await openProcessService({ paths, fs: osFileSystem, log, bounds, ...surroundings });
+  const underSystemd = config.services.kind === "systemd";
+  const services = underSystemd
+    ? systemdService({ log, bounds })
+    : await openProcessService({ paths, fs: osFileSystem, log, bounds, ...surroundings });
   const fetcher = httpsFetcher({
     bounds,
     ...(config.tls?.caFile === undefined ? {} : { caFile: config.tls.caFile }),
@@ -112,6 +118,7 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
   const prober = selfTestProber({
     configPath: paths.agentConfig,
     ...surroundings,
+    ...(underSystemd ? { runner: transientRunner() } : {}),
     ...(bounds.probeTimeoutMs === undefined ? {} : { timeoutMs: bounds.probeTimeoutMs }),
   });
   const failed = Promise.withResolvers<unknown>();
@@ -159,7 +166,7 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
 
 interface Serving extends ServeCommand {
   readonly interpreter: Interpreter;
-  readonly services: ProcessService;
+  readonly services: ManagedService;
   readonly store: JournalStore;
   readonly upgrades: UpgradeService;
   readonly proceed: () => void;

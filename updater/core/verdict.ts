@@ -15,6 +15,8 @@ type Failed = Extract<StartOutcome, { kind: "failed" }>;
 /** Whether a failed start was the surroundings' doing: exit 75, or a timeout while waiting for them. */
 function isEnvironment({ result, exitCode, statusText = "" }: Failed): boolean {
   if (result === "exit-code") return exitCode === EXIT_ENVIRONMENT;
+  // A machine without memory, or without what systemd needs to start a process, would fail any binary.
+  if (result === "oom-kill" || result === "resources") return true;
   if (result !== "timeout") return false;
   const step = readinessStepOf(statusText);
   return step !== undefined && ENVIRONMENT_STEPS.has(step);
@@ -38,6 +40,10 @@ function describe({ result, exitCode, signal, statusText }: Failed): { reason: s
       };
     case "timeout":
       return { reason: "NeverReady", error: `the agent was not ready in time${last}` };
+    case "oom-kill":
+      return { reason: "OutOfMemory", error: `the agent was killed for want of memory before it was ready${last}` };
+    case "resources":
+      return { reason: "ResourcesExhausted", error: "the agent could not be started: the system lacks resources" };
     case "watchdog":
       return { reason: "WatchdogExpired", error: `the agent stopped answering the watchdog${last}` };
   }

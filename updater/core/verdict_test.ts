@@ -28,6 +28,11 @@ Deno.test("judgeStart() blames the binary for every end that is its own doing", 
   assertEquals(classOf(failed({ result: "timeout", statusText: step })), "version NeverReady");
 });
 
+Deno.test("judgeStart() blames the surroundings when the machine is short of something", () => {
+  assertEquals(classOf(failed({ result: "oom-kill", signal: "SIGKILL" })), "environment EnvironmentUnavailable");
+  assertEquals(classOf(failed({ result: "resources" })), "environment EnvironmentUnavailable");
+});
+
 Deno.test("judgeStart() blames the surroundings for exit 75 and for a timeout while waiting for them", () => {
   assertEquals(classOf(failed({ exitCode: EXIT_ENVIRONMENT })), "environment EnvironmentUnavailable");
   for (const step of ["network", "nats", "dns", "tls", "clock"] as const) {

@@ -21,7 +21,7 @@ import { type SelfTestCheck, type SelfTestReport, selfTestReport } from "../../c
 import { boundedPostMortem } from "../core/post_mortem.ts";
 import type { ProbeOutcome } from "../ports.ts";
 import { lastLines } from "../process/output_lines.ts";
-import type { RunOutcome } from "./run_bounded.ts";
+import type { RunOutcome } from "../process/run_bounded.ts";
 
 type Failed = Extract<ProbeOutcome, { kind: "failed" }>;
 

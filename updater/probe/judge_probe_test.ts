@@ -4,7 +4,7 @@ import { postMortem } from "../../contracts/agent_upgrade.ts";
 import { POST_MORTEM_MAX_BYTES, SELF_TEST_REPORT_MAX_BYTES } from "../../contracts/limits.ts";
 import type { SelfTestCheck } from "../../contracts/self_test_report.ts";
 import { judgeProbe } from "./judge_probe.ts";
-import type { RunOutcome } from "./run_bounded.ts";
+import type { RunOutcome } from "../process/run_bounded.ts";
 
 const TARGET = { version: "2.0.0", arch: "x86_64" } as const;
 const OK: SelfTestCheck = { name: "config", result: "ok", durationMs: 1 };

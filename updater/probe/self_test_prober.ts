@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { errorText } from "../../contracts/errors.ts";
+import { errorText, isFleetError } from "../../contracts/errors.ts";
 import type { Architecture } from "../../contracts/formats.ts";
 import { bounded } from "../../contracts/formats.ts";
 import {
@@ -18,7 +18,8 @@ import type { ProbeOutcome, Prober } from "../ports.ts";
 import { agentCommand, type AgentSurroundings, newInvocationId } from "../process/agent_command.ts";
 import { executableProblem } from "../process/executable_format.ts";
 import { judgeProbe } from "./judge_probe.ts";
-import { runBounded, type RunOutcome } from "./run_bounded.ts";
+import { runBounded, type RunOutcome } from "../process/run_bounded.ts";
+import type { CandidateRunner } from "./candidate_runner.ts";
 
 /** Options of {@link selfTestProber}. */
 export interface SelfTestProberOptions extends AgentSurroundings {
@@ -29,6 +30,8 @@ export interface SelfTestProberOptions extends AgentSurroundings {
   /** Default this machine's */
   readonly arch?: Architecture;
   readonly clock?: Clock;
+  /** Default a child of this process, as the user of the surroundings */
+  readonly runner?: CandidateRunner;
 }
 
 /** The errno of "text file busy", as the runtime words it. */
@@ -71,6 +74,9 @@ class SelfTestProber implements Prober {
       return judgeProbe(await this.#run(path, signal), { version: targetVersion, arch });
     } catch (error) {
       const text = errorText(error);
+      if (isFleetError(error) && error.failureClass === "environment") {
+        return notStarted("environment", "ProbeUnavailable", text);
+      }
       return SPAWN_SHORT_REGEXP.test(text)
         ? notStarted(
           "environment",
@@ -100,17 +106,27 @@ class SelfTestProber implements Prober {
   }
 
   #runOnce(path: string, signal: AbortSignal): Promise<RunOutcome> {
-    const { configPath, timeoutMs } = this.#options;
-    const mark = { name: "INVOCATION_ID", value: newInvocationId() };
-    const args = ["--self-test", "--config", configPath];
-    return runBounded(agentCommand(path, args, this.#options, { [mark.name]: mark.value }), {
+    const { configPath, runner, timeoutMs } = this.#options;
+    const run = runner ?? childRunner(this.#options, this.#clock);
+    return run(path, ["--self-test", "--config", configPath], {
       timeoutMs: loweredBound(PROBE_TIMEOUT_MS, timeoutMs),
+      signal,
+    });
+  }
+}
+
+/** Runs candidates as children of this process. */
+function childRunner(surroundings: AgentSurroundings, clock: Clock): CandidateRunner {
+  return (path, args, { timeoutMs, signal }) => {
+    const mark = { name: "INVOCATION_ID", value: newInvocationId() };
+    return runBounded(agentCommand(path, args, surroundings, { [mark.name]: mark.value }), {
+      timeoutMs,
       maxOutputBytes: PROBE_OUTPUT_MAX_BYTES,
-      clock: this.#clock,
+      clock,
       signal,
       mark,
     });
-  }
+  };
 }
 
 /**

@@ -25,7 +25,7 @@ import { type Clock, systemClock, withDeadline } from "../../lib/deadline.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import type { Logger } from "../../lib/log.ts";
 import { loweredBound } from "../lowered_bound.ts";
-import type { ServiceManager, ServiceState, StartOutcome, StopOutcome } from "../ports.ts";
+import type { ManagedService, ServiceState, StartOutcome, StopOutcome } from "../ports.ts";
 import { agentCommand, type AgentSurroundings, newInvocationId } from "../process/agent_command.ts";
 import { currentBootId } from "../process/process_table.ts";
 import { AgentOutput } from "./agent_output.ts";
@@ -59,12 +59,7 @@ export interface ProcessServiceOptions extends AgentSurroundings {
 }
 
 /** A service manager that is itself a part of the updater. */
-export interface ProcessService extends ServiceManager {
-  /** Has the agent started unless it runs or is being started, as systemd does at boot with an enabled unit. */
-  ensureRunning(): void;
-  /** Ends the supervision, not the agent. What is under way ends without a verdict. */
-  close(): Promise<void>;
-}
+export type ProcessService = ManagedService;
 
 const STOPPING = { kind: "no-verdict", why: "stopping", message: "the updater is stopping" } as const;
 const CANCELED = { kind: "no-verdict", why: "canceled", message: "a stop came before the agent was ready" } as const;

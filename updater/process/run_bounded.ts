@@ -6,9 +6,9 @@
  */
 import { KILL_GRACE_MS, OUTPUT_GRACE_MS } from "../../contracts/limits.ts";
 import type { Clock } from "../../lib/deadline.ts";
-import type { AgentCommand } from "../process/agent_command.ts";
-import { sendSignal, signalGroup } from "../process/process_group.ts";
-import { markedProcesses } from "../process/process_table.ts";
+import type { AgentCommand } from "./agent_command.ts";
+import { sendSignal, signalGroup } from "./process_group.ts";
+import { markedProcesses } from "./process_table.ts";
 
 /** Bounds of a run. */
 export interface RunBounds {
@@ -19,7 +19,7 @@ export interface RunBounds {
   /** Ends the run. */
   readonly signal: AbortSignal;
   /** A variable of the command's environment that no other process has: what bears it is killed at the end. */
-  readonly mark: { readonly name: string; readonly value: string };
+  readonly mark?: { readonly name: string; readonly value: string };
 }
 
 /** How a run ended, with what it printed until then. */
@@ -106,9 +106,11 @@ function spawn({ program, args, environment, uid, gid }: AgentCommand) {
   }).spawn();
 }
 
-/** Kills what is left of a run: its group, and what left the group but still bears the mark. */
-function killRest(groupId: number, { name, value }: RunBounds["mark"]): void {
+/** Kills what is left of a run: its group, and what left the group but still bears the mark, if there is one. */
+function killRest(groupId: number, mark: RunBounds["mark"]): void {
   signalGroup(groupId, "SIGKILL");
+  if (mark === undefined) return;
+  const { name, value } = mark;
   for (const { pid } of markedProcesses(name, value)) sendSignal(pid, "SIGKILL");
 }
 

@@ -1,0 +1,217 @@
+/**
+ * A device with systemd as pid 1: a container with a root file system of its own over a system's image, on the host's
+ * network. It can be powered off, rebooted and cut off. Everything of it ends with the process that made it.
+ *
+ * @module
+ */
+import type { AgentCommand } from "../../updater/process/agent_command.ts";
+import { waitUntil } from "../nats/wait_until.ts";
+import { imagePath, labCache, type LabSystem } from "./lab_image.ts";
+
+/** What a device is made of. */
+export interface LabDeviceOptions {
+  readonly system: LabSystem;
+  /** Files and folders of the host, read-only on the device: path on the device to path on the host. */
+  readonly binds: Readonly<Record<string, string>>;
+}
+
+/** How a command on a device ended. */
+export interface DeviceRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const BOOT_TIMEOUT_MS = 90_000;
+const POWEROFF_TIMEOUT_MS = 120_000;
+
+/*
+ * The overlay is mounted in a mount namespace of the container's own, and everything is killed with its parent, so that
+ * a run that is interrupted, however hard, leaves neither a mount nor a process.
+ */
+const BOOT = `set -e
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
+shift
+directory=$1
+shift
+exec systemd-nspawn --directory="$directory/root" "$@"`;
+
+/** A booted, or switched off, device. */
+export class LabDevice implements AsyncDisposable {
+  readonly system: LabSystem;
+  readonly directory: string;
+  readonly #binds: Readonly<Record<string, string>>;
+  #nspawn: Deno.ChildProcess | null = null;
+  #ended: Promise<unknown> = Promise.resolve();
+  #init = 0;
+
+  private constructor({ system, binds }: LabDeviceOptions, directory: string) {
+    this.system = system;
+    this.directory = directory;
+    this.#binds = binds;
+  }
+
+  /**
+   * Makes a device, switched off.
+   *
+   * @param options System, shared files
+   */
+  static async create(options: LabDeviceOptions): Promise<LabDevice> {
+    await removeStaleDevices();
+    const devices = `${labCache()}/devices`;
+    await Deno.mkdir(devices, { recursive: true });
+    const directory = await Deno.makeTempDir({ dir: devices, prefix: `${Deno.pid}-` });
+    // The folder above the device's root must let everybody through.
+    await Deno.chmod(directory, 0o755);
+    for (const name of ["upper", "work", "root"]) await Deno.mkdir(`${directory}/${name}`, { mode: 0o755 });
+    return new LabDevice(options, directory);
+  }
+
+  /** Whether it is on. */
+  get isOn(): boolean {
+    return this.#nspawn !== null;
+  }
+
+  /** Boots it and waits until systemd takes orders; units may still be starting. */
+  async boot(): Promise<void> {
+    const args = [
+      "--boot",
+      "--register=no",
+      "--keep-unit",
+      "--console=read-only",
+      "--kill-signal=SIGRTMIN+3",
+      "--capability=all",
+      "--machine=device",
+      ...Object.entries(this.#binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`),
+    ];
+    const words = ["--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "sh", "-c", BOOT, "sh"];
+    const log = await Deno.open(`${this.directory}/console.log`, { create: true, append: true });
+    const child = new Deno.Command("setpriv", {
+      args: [...words, imagePath(this.system), this.directory, ...args],
+      env: { SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: "1" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#nspawn = child;
+    const output = Promise.all([
+      child.stdout.pipeTo(log.writable, { preventClose: true }),
+      child.stderr.pipeTo(new WritableStream({ write: (chunk) => void log.writeSync(chunk) })),
+    ]).catch(() => {}).finally(() => log.close());
+    this.#ended = Promise.all([child.status, output]).then(() => {
+      this.#nspawn = null;
+      this.#init = 0;
+    });
+    await waitUntil("the device to boot", async () => {
+      if (this.#nspawn === null) throw new Error(`Cannot boot the device: see ${this.directory}/console.log`);
+      this.#init = await firstChild(child.pid);
+      if (this.#init === 0) return false;
+      const { stdout } = await this.exec(["systemctl", "is-system-running"]);
+      return /^(?:initializing|starting|running|degraded)$/.test(stdout.trim());
+    }, BOOT_TIMEOUT_MS);
+  }
+
+  /** A command of the host that is a command of the device. */
+  command(inside: AgentCommand): AgentCommand {
+    return {
+      program: "nsenter",
+      args: ["--target", `${this.#init}`, "--all", "--", inside.program, ...inside.args],
+      environment: inside.environment,
+    };
+  }
+
+  /** Runs a command as root on the device. */
+  async exec(command: readonly string[], stdin?: string): Promise<DeviceRun> {
+    const child = new Deno.Command("nsenter", {
+      args: ["--target", `${this.#init}`, "--all", "--", ...command],
+      env: { LC_ALL: "C.UTF-8", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+      clearEnv: true,
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    if (stdin !== undefined) {
+      const writer = child.stdin.getWriter();
+      await writer.write(new TextEncoder().encode(stdin)).then(() => writer.close(), () => {});
+    }
+    const { code, stdout, stderr } = await child.output();
+    return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+  }
+
+  /**
+   * Runs a shell script as root on the device.
+   *
+   * @param script The script
+   * @returns what it printed
+   * @throws {Error} when it fails
+   */
+  async sh(script: string): Promise<string> {
+    const { code, stdout, stderr } = await this.exec(["sh", "-eu", "-c", script]);
+    if (code !== 0) throw new Error(`Cannot run on the device: ${script}\nexit ${code}: ${stderr}${stdout}`);
+    return stdout.trimEnd();
+  }
+
+  /** Writes a file on the device. */
+  async write(path: string, text: string, mode = "0644"): Promise<void> {
+    const { code, stderr } = await this.exec(["sh", "-c", 'cat >"$1" && chmod "$2" "$1"', "sh", path, mode], text);
+    if (code !== 0) throw new Error(`Cannot write ${path} on the device: ${stderr}`);
+  }
+
+  /** One property of a unit. */
+  async property(unit: string, name: string): Promise<string> {
+    return (await this.exec(["systemctl", "show", unit, "--property", name, "--value"])).stdout.trim();
+  }
+
+  /** Starts an orderly end: `poweroff`, or `reboot`, which {@link boot} completes. */
+  async shutDown(verb: "poweroff" | "reboot"): Promise<void> {
+    await this.exec(["systemctl", "--no-block", verb]);
+    await waitUntil(`the device to ${verb}`, () => this.#nspawn === null, POWEROFF_TIMEOUT_MS);
+  }
+
+  /** Kills every process at once. What was written stays: it is the end of processes, not of a disk. */
+  async cut(): Promise<void> {
+    this.#nspawn?.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cut();
+    await removeDevice(this.directory);
+  }
+}
+
+async function firstChild(pid: number): Promise<number> {
+  try {
+    return Number((await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).trim().split(" ")[0] ?? "0") || 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** The overlay's work folder has no rights even for its owner; root may all the same. */
+async function removeDevice(directory: string): Promise<void> {
+  await new Deno.Command("rm", { args: ["-rf", "--one-file-system", "--", directory], stderr: "null" }).output();
+}
+
+/** Removes what runs that were killed have left: their process ids are in the names. */
+async function removeStaleDevices(): Promise<void> {
+  const devices = `${labCache()}/devices`;
+  try {
+    for await (const { name } of Deno.readDir(devices)) {
+      const pid = name.split("-")[0] ?? "";
+      if (await exists(`/proc/${pid}`)) continue;
+      await removeDevice(`${devices}/${name}`);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
