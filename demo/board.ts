@@ -4,14 +4,22 @@
  *
  * @module
  */
-import { agentUpgradeStatus, isTerminalPhase } from "../contracts/agent_upgrade.ts";
+import { type AgentUpgradeStatus, agentUpgradeStatus, isTerminalPhase } from "../contracts/agent_upgrade.ts";
 import { type BucketName, BUCKETS } from "../contracts/buckets.ts";
 import { decodeBytes, type Decoder } from "../contracts/codec.ts";
 import { deviceInfo } from "../contracts/device.ts";
 import { DEVICE_DOCUMENT_MAX_BYTES, STATUS_MAX_BYTES } from "../contracts/limits.ts";
 import type { Fleet } from "../tests/fleet/fleet.ts";
 import type { FleetDevice } from "../tests/fleet/fleet_device.ts";
-import { changedRows, type DeviceNews, deviceRow, noNews, withInfo, withStatus } from "./show/device_news.ts";
+import {
+  changedRows,
+  type DeviceChange,
+  type DeviceNews,
+  deviceRow,
+  noNews,
+  withInfo,
+  withStatus,
+} from "./show/device_news.ts";
 import type { Screen } from "./show/screen.ts";
 
 /** Between two looks at an updater that works, in ms. */
@@ -22,6 +30,7 @@ export class Board {
   readonly #fleet: Fleet;
   readonly #screen: Screen;
   readonly #news: Map<string, DeviceNews>;
+  #held: DeviceChange[] | null = null;
   readonly #ending = new AbortController();
   readonly #running: Promise<void>[];
 
@@ -44,6 +53,23 @@ export class Board {
   /** Says what the demo does to a device; null when it is over. */
   note(id: string, note: string | null): void {
     this.#change(id, (news) => ({ ...news, note }));
+  }
+
+  /** Takes a status that the demo has seen itself, sooner than the board would look. */
+  saw(id: string, status: AgentUpgradeStatus): void {
+    this.#change(id, (news) => withStatus(news, status));
+  }
+
+  /** Keeps changes back until {@link release}, so that they do not come between a command and what it prints. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Ends {@link hold}. */
+  release(): void {
+    const changes = this.#held ?? [];
+    this.#held = null;
+    if (changes.length > 0) this.#show(changes);
   }
 
   /** Stops following. */
@@ -92,10 +118,12 @@ export class Board {
     if (before === undefined) return;
     const after = change(before);
     this.#news.set(id, after);
-    if (after !== before) this.#show(changedRows(before, after));
+    const atMs = performance.now();
+    if (after !== before) this.#show(changedRows(before, after).map((row) => ({ row, atMs })));
   }
 
-  #show(changes: Parameters<Screen["devices"]>[1]): void {
-    this.#screen.devices([...this.#news.values()].map(deviceRow), changes);
+  #show(changes: readonly DeviceChange[]): void {
+    this.#held?.push(...changes);
+    this.#screen.devices([...this.#news.values()].map(deviceRow), this.#held === null ? changes : []);
   }
 }

@@ -41,9 +41,7 @@ export async function runDemo({ directory, screen, keep, signal }: DemoOptions):
   try {
     const story = new Story(world, screen, board, signal);
     await tell(story);
-    screen.heading("Figures of this run");
-    const figures = runFigures(story.upgrades, story.rollbacks);
-    screen.lines(figureLines(figures, story.artifactBytes, performance.now() - startMs));
+    if (story.isWell) tellFigures(story, performance.now() - startMs);
     tellOutcome(story);
     if (keep) await stayUp(story);
     return story.isWell;
@@ -86,6 +84,11 @@ async function tell(story: Story): Promise<void> {
   } finally {
     story.end();
   }
+}
+
+function tellFigures({ screen, upgrades, rollbacks, artifactBytes }: Story, totalMs: number): void {
+  screen.heading("Figures of this run");
+  screen.lines(figureLines(runFigures(upgrades, rollbacks), artifactBytes, totalMs));
 }
 
 function tellOutcome({ findings, screen, isWell }: Story): void {

@@ -69,8 +69,9 @@ export class Story {
    * @throws {StoryEnded} when it fails
    */
   async fleetctl(...args: readonly string[]): Promise<void> {
-    const { world, screen, signal } = this;
+    const { world, screen, board, signal } = this;
     const command = `fleetctl ${args.join(" ")}`;
+    board.hold();
     screen.command(command);
     const { code, out, err } = await this.#announced(
       command,
@@ -78,6 +79,7 @@ export class Story {
     );
     if (code !== 0) await throwIfStopping(signal);
     screen.output(`${out}${err}`);
+    board.release();
     if (code === 0) return;
     this.check(expectEqual(`exit code of ${command}`, 0, code));
     throw new StoryEnded(`${command} failed`);

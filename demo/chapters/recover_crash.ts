@@ -49,11 +49,12 @@ export async function recoverCrash(story: Story): Promise<void> {
 /** Kills the updater while the candidate starts, starts it again, and checks the end. @returns the attempt */
 async function killInSwitch(story: Story, device: FleetDevice): Promise<string | undefined> {
   const { board } = story;
-  await story.wait(`${DEVICE}, the start of ${VERSION}`, async () => {
-    const transaction = (await device.state())?.transaction;
-    return transaction?.targetVersion === VERSION && transaction.status.phase === "starting";
+  const starting = await story.wait(`${DEVICE}, the start of ${VERSION}`, async () => {
+    const status = (await device.state())?.transaction?.status;
+    return status?.targetVersion === VERSION && status.phase === "starting" ? status : null;
   });
   await device.killUpdater();
+  board.saw(DEVICE, starting);
   board.note(DEVICE, "SIGKILL: the updater is gone, nobody watches the start");
   story.check(expectEqual(`${DEVICE}, the journal of the killed updater`, "activating", await journalPhase(device)));
   board.note(DEVICE, "the updater is started again and reads its journal");

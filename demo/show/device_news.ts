@@ -29,6 +29,12 @@ export interface DeviceRow {
   readonly tone: Tone | undefined;
 }
 
+/** A row that is new, and when it became so on the monotonic clock, in ms. */
+export interface DeviceChange {
+  readonly row: DeviceRow;
+  readonly atMs: number;
+}
+
 /**
  * A device of which nothing is known.
  *

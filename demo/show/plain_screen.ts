@@ -4,7 +4,7 @@
  * @module
  */
 import { plainPaint } from "../../operator/cli/render/paint.ts";
-import { changeLine, type DeviceRow } from "./device_news.ts";
+import { changeLine, type DeviceChange, type DeviceRow } from "./device_news.ts";
 import { seconds } from "../figures.ts";
 import { ACTIVITY_AFTER_MS, type Screen, type Sink } from "./screen.ts";
 import { StoryText } from "./story_text.ts";
@@ -45,9 +45,8 @@ export class PlainScreen implements Screen {
     this.#sink(this.#text.lines(text));
   }
 
-  devices(_rows: readonly DeviceRow[], changes: readonly DeviceRow[]): void {
-    const elapsedMs = performance.now() - this.#startMs;
-    for (const row of changes) this.lines(changeLine(row, elapsedMs));
+  devices(_rows: readonly DeviceRow[], changes: readonly DeviceChange[]): void {
+    for (const { row, atMs } of changes) this.lines(changeLine(row, atMs - this.#startMs));
   }
 
   activity(text: string | null): void {

@@ -14,7 +14,7 @@ Deno.test("plain lines: one for each change, parts apart by one empty line, no c
   screen.command("fleetctl get devices");
   screen.output("NAME\n\ndevice-1\n\n");
   screen.devices([ROW], []);
-  screen.devices([ROW], [ROW]);
+  screen.devices([ROW], [{ row: ROW, atMs: performance.now() }]);
   screen.lines("  ok     it is\n");
   screen.say("More prose.");
   screen.close();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DeviceRow } from "./device_news.ts";
+import type { DeviceChange, DeviceRow } from "./device_news.ts";
 
 /** Where the story is told. Every method returns at once; what was written stands in order. */
 export interface Screen {
@@ -18,7 +18,7 @@ export interface Screen {
   /** Lines as they are, with a mark of how they are meant. */
   lines(text: string, tone?: "good" | "bad"): void;
   /** The state of all devices, and the changes that led to it. */
-  devices(rows: readonly DeviceRow[], changes: readonly DeviceRow[]): void;
+  devices(rows: readonly DeviceRow[], changes: readonly DeviceChange[]): void;
   /** What is waited for; null when nothing is. Told when it takes longer than {@link ACTIVITY_AFTER_MS}. */
   activity(text: string | null): void;
   /** Ends it; the table stays as it is. */

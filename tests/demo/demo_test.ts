@@ -48,9 +48,27 @@ function assertTold(output: string): void {
   assert(!output.includes("\u001b"), "plain lines have no controls");
 }
 
+/** The README shows a run; its commands and findings must be those of this one. */
+async function assertPictured(output: string): Promise<void> {
+  const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+  const [, picture = ""] = /<!-- demo:[^]*?```text\n([^]*?)```/.exec(readme) ?? [];
+  const shown = picture.split("\n").filter((line) => /^ {2}(?:\$|ok) |^[1-9A-Z]/.test(line));
+  assert(shown.length > 15, "README.md has no picture of the demo");
+  const told = output.replaceAll(/\s+/g, " ");
+  for (const line of shown.map((text) => text.trim().replaceAll(/\s+/g, " "))) {
+    if (!line.startsWith("Every step")) assertStringIncludes(told, ` ${line} `);
+  }
+}
+
 async function assertNothingLeft(demo: DemoProcess): Promise<void> {
   assertEquals([await demo.files(), await demo.processes()], [[], 0]);
 }
+
+/** A shell script and JavaScript at once: a run that has begun may read the rest of its file as either. */
+const BROKEN_PROGRAM = `#!/bin/sh
+":" //; echo broken by the test; exit 3
+console.log("broken by the test"); Deno.exit(3);
+`;
 
 async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await Deno.makeTempDir();
@@ -61,6 +79,7 @@ Deno.test("the demo tells its story to a good end, and leaves nothing behind", a
   await using demo = await DemoProcess.start(["--plain"]);
   assertEquals(await demo.end(), 0, demo.output);
   assertTold(demo.output);
+  await assertPictured(demo.output);
   await assertNothingLeft(demo);
 });
 
@@ -106,7 +125,8 @@ for (
 Deno.test("a step that does not end as it must is told with both sides, ends the demo with 1, and keeps the logs", async () => {
   await using demo = await DemoProcess.start([]);
   const [, directory = ""] = await demo.printed(/FLEETCTL_CONFIG=(.*)\/fleetctl\.json/);
-  await Deno.writeTextFile(`${directory}/fleetctl`, "#!/bin/sh\necho broken by the test\nexit 3\n");
+  await Deno.writeTextFile(`${directory}/broken`, BROKEN_PROGRAM, { mode: 0o755 });
+  await Deno.rename(`${directory}/broken`, `${directory}/fleetctl`);
   assertEquals(await demo.end(), 1, demo.output);
   assertMatch(demo.output, / {2}WRONG {2}exit code of fleetctl .*\n +expected {2}0\n +found {5}3\n/);
   assertStringIncludes(demo.output, "broken by the test");
