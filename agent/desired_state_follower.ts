@@ -6,9 +6,13 @@
  */
 import { desiredStateFilter } from "../contracts/buckets.ts";
 import { errorText, isFleetError } from "../contracts/errors.ts";
-import { HEARTBEAT_INTERVAL_MS, NATS_RECONNECT_MAX_MS, NATS_RECONNECT_MIN_MS } from "../contracts/limits.ts";
-import type { KvBucket } from "../lib/bus/port.ts";
-import { snapshotMap } from "../lib/bus/snapshot_map.ts";
+import {
+  DESIRED_ENTRIES_MAX,
+  HEARTBEAT_INTERVAL_MS,
+  NATS_RECONNECT_MAX_MS,
+  NATS_RECONNECT_MIN_MS,
+} from "../contracts/limits.ts";
+import type { BusEntry, KvBucket } from "../lib/bus/port.ts";
 import { backoffMs, type Clock } from "../lib/deadline.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Blockers } from "./blockers.ts";
@@ -58,10 +62,10 @@ export class DesiredStateFollower {
    * @throws {FleetError} `E_BUS_*` when the snapshot is not complete; nothing is then known of what is desired
    */
   async take(): Promise<DesiredChange | undefined> {
-    const { blockers, bucket, deviceId, log } = this.#options;
-    const entries = await snapshotMap(bucket, desiredStateFilter(deviceId));
+    const { blockers, deviceId, log } = this.#options;
+    const values = await this.#snapshot();
     try {
-      const snapshot = readSnapshot(deviceId, [...entries.values()]);
+      const snapshot = readSnapshot(deviceId, values);
       const change = applySnapshot(this.#held, snapshot);
       this.#held = change.held;
       this.#report(snapshot, change);
@@ -72,6 +76,19 @@ export class DesiredStateFollower {
       log.state("desired-state", "the desired state cannot be taken", { error: errorText(error) }, "error");
       return undefined;
     }
+  }
+
+  /** The newest values; at most one more than the device may have, so that a broken bucket fills no memory. */
+  async #snapshot(): Promise<BusEntry[]> {
+    const { bucket, deviceId, turned } = this.#options;
+    const entries = new Map<string, BusEntry>();
+    await bucket.snapshot(desiredStateFilter(deviceId), (entry) => {
+      // A long snapshot over a bad link is progress too.
+      turned();
+      if (entry.deleted) entries.delete(entry.key);
+      else if (entries.has(entry.key) || entries.size < DESIRED_ENTRIES_MAX + 2) entries.set(entry.key, entry);
+    });
+    return [...entries.values()];
   }
 
   /** Follows changes until the signal aborts; whatever ends the watch early begins it again. */

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { BUCKET_SPECS, BUCKETS } from "../contracts/buckets.ts";
 import { FleetError } from "../contracts/errors.ts";
+import { DESIRED_ENTRIES_MAX } from "../contracts/limits.ts";
 import { silentLogger } from "../lib/log.ts";
 import { bytesOf, DEVICE_ID, STARTED_AT, uuidOf } from "../tests/fakes/agent_samples.ts";
 import { FakeClock } from "../tests/fakes/fake_clock.ts";
@@ -132,4 +133,17 @@ Deno.test("DesiredStateFollower tries again after a snapshot that did not comple
     await bucket.put(`${DEVICE_ID}.${uuidOf(2)}`, bytesOf(entry));
     await fixture.clock.advance(60_000);
     assertEquals([fixture.bus.breakNextSnapshot, held()], [false, "12"]);
+  }));
+
+Deno.test("DesiredStateFollower holds no more than a device may have, and keeps what it holds then", () =>
+  following(async (fixture, held) => {
+    await fixture.desire(1);
+    await fixture.clock.advance(1_000);
+    const bucket = await fixture.bus.bucket(BUCKETS.desiredState);
+    for (let index = 0; index <= DESIRED_ENTRIES_MAX; index++) {
+      await bucket.put(`${DEVICE_ID}.x${index}`, bytesOf(index));
+    }
+    await fixture.clock.advance(60_000);
+    assertEquals(held(), "1");
+    assertEquals(fixture.blockers.text()?.includes(`at most ${DESIRED_ENTRIES_MAX}`), true, fixture.blockers.text());
   }));
