@@ -4,8 +4,8 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { errorText, FleetError } from "../contracts/errors.ts";
 import { managedPaths } from "../contracts/managed_paths.ts";
+import { usageError } from "../lib/command_line.ts";
 
 /** What a command line asks for. */
 export type Invocation =
@@ -57,15 +57,11 @@ export function parseCommandLine(args: readonly string[]): Invocation {
       },
     }));
   } catch (error) {
-    throw usageError(errorText(error));
+    throw usageError("fleet-agent", error);
   }
   if (values.help === true) return { kind: "help" };
   if (values.version === true) return { kind: "version" };
   const configPath = values.config ?? DEFAULT_CONFIG_PATH;
-  if (configPath === "") throw usageError("--config needs a file");
+  if (configPath === "") throw usageError("fleet-agent", "--config needs a file");
   return { kind: values["self-test"] === true ? "self-test" : "run", configPath };
-}
-
-function usageError(problem: string): FleetError {
-  return new FleetError(`${problem}; see --help`, { code: "E_USAGE", failureClass: "policy" });
 }

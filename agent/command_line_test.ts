@@ -12,7 +12,7 @@ Deno.test("parseCommandLine() reads what there is to ask for", () => {
 
 Deno.test("parseCommandLine() refuses everything else in one line", () => {
   for (const args of [["--bad"], ["word"], ["--config"], ["--config", ""], ["--self-test=1"], ["-x"]]) {
-    const error = assertThrows(() => parseCommandLine(args), FleetError, "see --help");
+    const error = assertThrows(() => parseCommandLine(args), FleetError, "see fleet-agent --help");
     assertEquals([error.code, error.message.includes("\n")], ["E_USAGE", false]);
   }
 });

@@ -7,12 +7,13 @@ import { SOCKET_MESSAGE_MAX_BYTES } from "../contracts/limits.ts";
 import type { BusOptions } from "../lib/bus/bus_options.ts";
 import { connectBusWithin } from "../lib/bus/connect.ts";
 import { natsAuth } from "../lib/bus/nats_settings.ts";
+import { runCommandLine } from "../lib/command_line.ts";
 import { ConfigError } from "../lib/config/read_config.ts";
 import { systemClock } from "../lib/deadline.ts";
 import { osFileSystem } from "../lib/durable/os_file_system.ts";
 import { acquireLock } from "../lib/durable/process_lock.ts";
 import { createLogger, type Logger } from "../lib/log.ts";
-import { EXIT_CODES, runProgram } from "../lib/program.ts";
+import { EXIT_CODES } from "../lib/program.ts";
 import { notifierFromEnvironment } from "../lib/systemd/notify.ts";
 import { exchange } from "../lib/unix/exchange.ts";
 import type { AgentPorts } from "./agent_ports.ts";
@@ -137,21 +138,14 @@ async function main(invocation: Invocation, startLog: Logger, signal: AbortSigna
     : await run(configPath, facts, startLog, signal);
 }
 
-async function start(args: readonly string[]): Promise<never> {
+if (import.meta.main) {
   const log = createLogger({ fields: { program: "fleet-agent" } });
-  let invocation: Invocation | undefined;
-  let problem: unknown;
-  try {
-    invocation = parseCommandLine(args);
-  } catch (error) {
-    problem = error;
-  }
-  return await runProgram({
+  await runCommandLine({
     name: "fleet-agent",
-    // The daemon ends in its log; a command ends with one line for a person.
-    ...(invocation?.kind === "run" ? { logger: log } : {}),
-    main: (signal) => invocation === undefined ? Promise.reject(problem) : main(invocation, log, signal),
+    args: Deno.args,
+    log,
+    parse: parseCommandLine,
+    isService: ({ kind }) => kind === "run",
+    main: (invocation, signal) => main(invocation, log, signal),
   });
 }
-
-if (import.meta.main) await start(Deno.args);

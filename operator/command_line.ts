@@ -5,7 +5,8 @@
  */
 import { parseArgs } from "node:util";
 import { BUILD_VERSION } from "../contracts/build_info.ts";
-import { errorText, FleetError } from "../contracts/errors.ts";
+import type { FleetError } from "../contracts/errors.ts";
+import { usageError } from "../lib/command_line.ts";
 
 /** Where the configuration stands by default. */
 export const DEFAULT_CONFIG_PATH = "/etc/harmony-fleet/operator.json";
@@ -62,7 +63,7 @@ export function parseCommandLine(args: readonly string[]): Invocation {
       },
     }).values;
   } catch (error) {
-    throw usage(errorText(error));
+    throw usage(error);
   }
   if (values.help === true) return { kind: "help" };
   if (values.version === true) return { kind: "version" };
@@ -70,6 +71,6 @@ export function parseCommandLine(args: readonly string[]): Invocation {
   return { kind: "run", configPath: values.config ?? DEFAULT_CONFIG_PATH, observe: values.observe ?? false };
 }
 
-function usage(problem: string): FleetError {
-  return new FleetError(`${problem}; see fleet-operator --help`, { code: "E_USAGE" });
+function usage(problem: unknown): FleetError {
+  return usageError("fleet-operator", problem);
 }

@@ -9,9 +9,10 @@ import type { BusOptions } from "../lib/bus/bus_options.ts";
 import { connectBusWithin } from "../lib/bus/connect.ts";
 import { natsAuth } from "../lib/bus/nats_settings.ts";
 import type { Bus, BusAdmin } from "../lib/bus/port.ts";
+import { runCommandLine } from "../lib/command_line.ts";
 import { ConfigError } from "../lib/config/read_config.ts";
 import { createLogger, type Logger } from "../lib/log.ts";
-import { EXIT_CODES, runProgram } from "../lib/program.ts";
+import { EXIT_CODES } from "../lib/program.ts";
 import { HELP_TEXT, type Invocation, parseCommandLine } from "./command_line.ts";
 import type { OperatorConfig } from "./config.ts";
 import { loadConfig } from "./load_config.ts";
@@ -89,20 +90,14 @@ async function main(invocation: Invocation, log: Logger, signal: AbortSignal): P
   }
 }
 
-async function start(args: readonly string[]): Promise<never> {
+if (import.meta.main) {
   const log = createLogger({ fields: { program: "fleet-operator" } });
-  let invocation: Invocation | undefined;
-  let problem: unknown;
-  try {
-    invocation = parseCommandLine(args);
-  } catch (error) {
-    problem = error;
-  }
-  return await runProgram({
+  await runCommandLine({
     name: "fleet-operator",
-    ...(invocation?.kind === "run" ? { logger: log } : {}),
-    main: (signal) => invocation === undefined ? Promise.reject(problem) : main(invocation, log, signal),
+    args: Deno.args,
+    log,
+    parse: parseCommandLine,
+    isService: ({ kind }) => kind === "run",
+    main: (invocation, signal) => main(invocation, log, signal),
   });
 }
-
-if (import.meta.main) await start(Deno.args);
