@@ -5,22 +5,23 @@
  */
 import { type Decoder, parseJson } from "../../contracts/codec.ts";
 import { knownProblems, unknownProblems } from "../../contracts/decode_problems.ts";
-import { errorText, FleetError } from "../../contracts/errors.ts";
+import { errorText, FleetError, isFleetError } from "../../contracts/errors.ts";
 import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../contracts/limits.ts";
 import { MODE_WORLD_WRITABLE, readGuardedFile } from "./read_guarded_file.ts";
+
+const WHAT = "the configuration";
 
 /** A configuration that cannot be used; each problem is one line that names the field. */
 export class ConfigError extends FleetError {
   /** At most {@link CONFIG_PROBLEMS_MAX} problems, in document order; the rest is counted in the last one. */
   readonly problems: readonly string[];
 
-  constructor(path: string, problems: readonly string[], cause?: unknown) {
+  constructor(path: string, problems: readonly string[]) {
     const kept = problems.slice(0, CONFIG_PROBLEMS_MAX);
     if (problems.length > kept.length) kept.push(`and ${problems.length - kept.length} more`);
     super(`Cannot use the configuration ${path}: ${kept.join("; ")}`, {
       code: "E_CONFIG",
       failureClass: "version",
-      cause,
     });
     this.problems = kept;
   }
@@ -36,6 +37,13 @@ export interface ReadConfigOptions {
   readonly onUnknown?: (line: string) => void;
 }
 
+/** What is wrong with the file as a whole; the path stands before it already. */
+function fileProblem(path: string, error: unknown): string {
+  if (!isFleetError(error)) return errorText(error);
+  const said = `Cannot read ${WHAT} ${path}: `;
+  return error.message.startsWith(said) ? error.message.slice(said.length) : error.message;
+}
+
 /**
  * Reads a configuration file.
  *
@@ -48,13 +56,13 @@ export async function readConfig<T>(path: string, decoder: Decoder<T>, options: 
   let value: unknown;
   try {
     const bytes = await readGuardedFile(path, {
-      what: "the configuration",
+      what: WHAT,
       maxBytes: CONFIG_MAX_BYTES,
       forbiddenMode: MODE_WORLD_WRITABLE,
     });
     value = parseJson(bytes, { maxBytes: CONFIG_MAX_BYTES });
   } catch (error) {
-    throw new ConfigError(path, [errorText(error)], error);
+    throw new ConfigError(path, [fileProblem(path, error)]);
   }
   const problems = knownProblems(decoder, value, "").map(({ message }) => message);
   const unknown = unknownProblems(decoder, value).map(({ message }) => message);

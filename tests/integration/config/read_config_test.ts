@@ -1,6 +1,6 @@
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { flag, integer, object, optional } from "../../../contracts/codec.ts";
-import { FleetError } from "../../../contracts/errors.ts";
+import { errorText, FleetError } from "../../../contracts/errors.ts";
 import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../../contracts/limits.ts";
 import { ConfigError, readConfig } from "../../../lib/config/read_config.ts";
 import { MODE_WORLD_ANY, MODE_WORLD_WRITABLE, readGuardedFile } from "../../../lib/config/read_guarded_file.ts";
@@ -54,7 +54,11 @@ Deno.test("readConfig() only tells unknown members to a program that can be roll
 Deno.test("readConfig() names one problem for a file that is missing, no file, no JSON or writable for everybody", async () => {
   await withFile("{", 0o640, async (path) => {
     assertEquals(await configProblems(path), ["document: is not JSON"]);
-    assertStringIncludes((await configProblems(`${path}.missing`)).join(), "no such file");
+    const missing = await assertRejects(() => readConfig(`${path}.missing`, decoder), ConfigError);
+    assertEquals(
+      errorText(missing),
+      `Cannot use the configuration ${path}.missing: there is no such file or directory (ENOENT)`,
+    );
     assertStringIncludes((await configProblems(path.slice(0, path.lastIndexOf("/")))).join(), "not a regular file");
     await Deno.chmod(path, 0o646);
     assertStringIncludes((await configProblems(path)).join(), "its mode is 0646, must be 0644 or stricter");
