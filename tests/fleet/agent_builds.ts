@@ -33,6 +33,8 @@ export interface AgentBuild {
   readonly defect?: AgentDefect;
   /** JavaScript in front of the agent, for defects of one test. */
   readonly prelude?: string;
+  /** Where the device has its deno. Default this one */
+  readonly denoPath?: string;
 }
 
 /**
@@ -41,7 +43,10 @@ export interface AgentBuild {
  * @param directory Where it goes
  * @param build Version and defect
  */
-export function buildAgent(directory: string, { version, defect, prelude }: AgentBuild): Promise<BuiltScript> {
+export function buildAgent(
+  directory: string,
+  { version, defect, prelude, denoPath }: AgentBuild,
+): Promise<BuiltScript> {
   const lines = [defect === undefined ? "" : PRELUDES[defect](version), prelude ?? ""].filter((code) => code !== "")
     .join("\n");
   return buildScript({
@@ -49,5 +54,6 @@ export function buildAgent(directory: string, { version, defect, prelude }: Agen
     version,
     outPath: `${directory}/fleet-agent-v${version}${defect === undefined ? "" : `-${defect}`}`,
     ...(lines === "" ? {} : { prelude: lines }),
+    ...(denoPath === undefined ? {} : { denoPath }),
   });
 }

@@ -46,6 +46,8 @@ export const FAST_UPDATER = {
 /** What a fleet is made of. */
 export interface FleetOptions {
   readonly deviceIds: readonly string[];
+  /** Devices that are set up elsewhere, such as in the lab: they have accounts, and nothing else here. */
+  readonly foreignDeviceIds?: readonly string[];
   /** Version of the agent that the devices begin with. Default `1.0.0` */
   readonly baseline?: string;
   readonly agentBounds?: Readonly<Record<string, number>>;
@@ -66,6 +68,8 @@ export class Fleet implements AsyncDisposable {
   readonly bus: TestBus;
   readonly operatorPassword: string;
   readonly artifactCaFile: string;
+  /** Passwords of all devices by id. */
+  readonly passwords: ReadonlyMap<string, string>;
   readonly #keep: boolean;
 
   private constructor(parts: {
@@ -76,6 +80,7 @@ export class Fleet implements AsyncDisposable {
     readonly bus: TestBus;
     readonly operatorPassword: string;
     readonly artifactCaFile: string;
+    readonly passwords: ReadonlyMap<string, string>;
     readonly keep: boolean;
   }) {
     this.directory = parts.directory;
@@ -85,6 +90,7 @@ export class Fleet implements AsyncDisposable {
     this.bus = parts.bus;
     this.operatorPassword = parts.operatorPassword;
     this.artifactCaFile = parts.artifactCaFile;
+    this.passwords = parts.passwords;
     this.#keep = parts.keep;
   }
 
@@ -99,7 +105,8 @@ export class Fleet implements AsyncDisposable {
     await using undo = new AsyncDisposableStack();
     undo.defer(() => keep ? Promise.resolve() : Deno.remove(directory, { recursive: true }));
     const operatorPassword = crypto.randomUUID();
-    const passwords = new Map(options.deviceIds.map((id) => [id, crypto.randomUUID() as string]));
+    const ids = [...options.deviceIds, ...options.foreignDeviceIds ?? []];
+    const passwords = new Map(ids.map((id) => [id, crypto.randomUUID() as string]));
     const server = await startNatsServer({
       directory: `${directory}/nats`,
       config: fleetAccountsConfig({
@@ -113,7 +120,7 @@ export class Fleet implements AsyncDisposable {
       auth: { kind: "password", user: "operator", password: { value: operatorPassword } },
     });
     undo.defer(() => bus.close());
-    await bus.ensureBuckets(BUCKET_SPECS, options.deviceIds.length, 1);
+    await bus.ensureBuckets(BUCKET_SPECS, ids.length, 1);
     const authority = await createTestAuthority();
     const artifactCaFile = `${directory}/artifact-ca.pem`;
     await Deno.writeTextFile(artifactCaFile, authority.caCert);
@@ -123,7 +130,7 @@ export class Fleet implements AsyncDisposable {
     options.signal?.throwIfAborted();
     for (const device of devices) device.startUpdater();
     undo.move();
-    return new Fleet({ directory, server, host, devices, bus, operatorPassword, artifactCaFile, keep });
+    return new Fleet({ directory, server, host, devices, bus, operatorPassword, artifactCaFile, passwords, keep });
   }
 
   /** A device by its id. */

@@ -111,6 +111,11 @@ export class LabDevice implements AsyncDisposable {
     }, BOOT_TIMEOUT_MS);
   }
 
+  /** A path of the device, as the host reaches it. */
+  hostPath(path: string): string {
+    return `/proc/${this.#init}/root${path}`;
+  }
+
   /** A command of the host that is a command of the device. */
   command(inside: AgentCommand): AgentCommand {
     return {

@@ -1,0 +1,229 @@
+/**
+ * A fleet of one device in the lab: a real nats-server and artifact host on this machine, and a booted device with the
+ * units, the updater and the agent installed.
+ *
+ * @module
+ */
+import { fileURLToPath } from "node:url";
+import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
+import { FleetError } from "../../contracts/errors.ts";
+import { SOCKET_MESSAGE_MAX_BYTES } from "../../contracts/limits.ts";
+import { managedPaths } from "../../contracts/managed_paths.ts";
+import { updaterResponse, type UpdaterState } from "../../contracts/updater_protocol.ts";
+import { exchange } from "../../lib/unix/exchange.ts";
+import { buildScript } from "../../build/script_form.ts";
+import { type AgentBuild, buildAgent } from "../fleet/agent_builds.ts";
+import { FAST_AGENT, FAST_UPDATER, Fleet } from "../fleet/fleet.ts";
+import { waitUntil } from "../nats/wait_until.ts";
+import { BEHAVIOUR_FILE, type LabBehaviour, labPrelude } from "./lab_agent.ts";
+import { LabDevice } from "./lab_device.ts";
+import type { LabSystem } from "./lab_image.ts";
+
+/** The one device of a lab fleet. */
+export const DEVICE_ID = "lab-1";
+/** Where a device has its deno. */
+const DENO_PATH = "/usr/lib/harmony-fleet/deno";
+const SHARE = "/mnt/share";
+const UNITS = fileURLToPath(new URL("../../deploy/systemd", import.meta.url));
+const STATUS_TIMEOUT_MS = 5_000;
+
+/** The units. */
+export const AGENT = "fleet-agent.service";
+/** The units. */
+export const UPDATER = "fleet-updater.service";
+
+/** What a lab fleet is made of. */
+export interface LabFleetOptions {
+  readonly system: LabSystem;
+  /** Version that the device begins with. Default `1.0.0` */
+  readonly baseline?: string;
+  /** `TimeoutStartSec=` of the agent's unit, in seconds. Default 20 */
+  readonly startTimeoutSec?: number;
+  /** `TimeoutStopSec=` of the agent's unit, in seconds. Default 10 */
+  readonly stopTimeoutSec?: number;
+  /** More lines of a drop-in for the agent's unit. */
+  readonly agentDropIn?: string;
+  readonly updaterBounds?: Readonly<Record<string, number>>;
+  readonly agentBounds?: Readonly<Record<string, number>>;
+}
+
+/** A running lab fleet. */
+export class LabFleet implements AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly device: LabDevice;
+  readonly paths = managedPaths();
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(fleet: Fleet, device: LabDevice, stack: AsyncDisposableStack) {
+    this.fleet = fleet;
+    this.device = device;
+    this.#stack = stack;
+  }
+
+  /**
+   * Boots and installs a device, and waits until its agent is READY.
+   *
+   * @param options System, bounds
+   */
+  static async start(options: LabFleetOptions): Promise<LabFleet> {
+    const { baseline = "1.0.0" } = options;
+    await using stack = new AsyncDisposableStack();
+    const fleet = stack.use(await Fleet.start({ deviceIds: [], foreignDeviceIds: [DEVICE_ID] }));
+    const share = `${fleet.directory}/share`;
+    await Deno.mkdir(share);
+    const device = stack.use(
+      await LabDevice.create({
+        system: options.system,
+        binds: { [DENO_PATH]: await Deno.realPath(Deno.execPath()), [SHARE]: share },
+      }),
+    );
+    await buildAgent(share, { version: baseline, prelude: labPrelude(baseline), denoPath: DENO_PATH });
+    await buildScript({
+      program: "fleet-updater",
+      version: baseline,
+      outPath: `${share}/fleet-updater`,
+      denoPath: DENO_PATH,
+    });
+    await device.boot();
+    const lab = new LabFleet(fleet, device, stack.move());
+    try {
+      await lab.#install(share, baseline, options);
+      await lab.agentReady(baseline);
+    } catch (error) {
+      await lab[Symbol.asyncDispose]();
+      throw error;
+    }
+    return lab;
+  }
+
+  async #install(share: string, baseline: string, options: LabFleetOptions): Promise<void> {
+    const { fleet, device } = this;
+    const { startTimeoutSec = 20, stopTimeoutSec = 10 } = options;
+    for (const unit of [AGENT, UPDATER]) await Deno.copyFile(`${UNITS}/${unit}`, `${share}/${unit}`);
+    await Deno.copyFile(fleet.artifactCaFile, `${share}/ca.pem`);
+    const agent = {
+      deviceId: DEVICE_ID,
+      nats: { servers: [fleet.server.url], user: DEVICE_ID, passwordFile: "/etc/harmony-fleet/nats-password" },
+      bounds: options.agentBounds ?? FAST_AGENT,
+    };
+    const updater = {
+      deviceId: DEVICE_ID,
+      services: { kind: "systemd" },
+      socketGroup: "fleet-agent",
+      tls: { caFile: "/etc/harmony-fleet/ca.pem" },
+      bounds: options.updaterBounds ?? {
+        rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,
+        rollbackRetryMaxMs: FAST_UPDATER.rollbackRetryMaxMs,
+        startTimeoutMs: startTimeoutSec * 1_000,
+        stopTimeoutMs: stopTimeoutSec * 1_000,
+      },
+    };
+    const files = {
+      "agent.json": JSON.stringify(agent),
+      "updater.json": JSON.stringify(updater),
+      "nats-password": fleet.passwords.get(DEVICE_ID) ?? "",
+      "lab.conf": `[Service]\nTimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n${
+        options.agentDropIn ?? ""
+      }`,
+    };
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${share}/${name}`, text);
+    await device.sh(`
+      useradd --system --user-group --home-dir /var/lib/harmony-fleet/home --create-home --shell /usr/sbin/nologin fleet-agent
+      install -d -o root -g fleet-agent -m 0750 /etc/harmony-fleet
+      for name in agent.json updater.json nats-password ca.pem; do
+        install -o root -g fleet-agent -m 0640 ${SHARE}/$name /etc/harmony-fleet/$name
+      done
+      install -m 0755 ${SHARE}/fleet-agent-v${baseline} ${this.paths.binariesDirectory}/
+      install -m 0755 ${SHARE}/fleet-updater /usr/local/sbin/fleet-updater
+      ln -s ${this.paths.binariesDirectory}/fleet-agent-v${baseline} ${this.paths.agentLink}
+      install -m 0644 ${SHARE}/*.service /etc/systemd/system/
+      install -D -m 0644 ${SHARE}/lab.conf /etc/systemd/system/${AGENT}.d/lab.conf
+      systemctl daemon-reload
+      systemctl enable --quiet ${UPDATER} ${AGENT}
+      systemctl start ${UPDATER} ${AGENT}`);
+  }
+
+  /** Says what agents of each version do from their next start on. */
+  async behave(behaviour: Readonly<Record<string, LabBehaviour>>): Promise<void> {
+    await this.device.write(BEHAVIOUR_FILE, JSON.stringify(behaviour));
+  }
+
+  /** Waits until the unit is active with an agent of a version, which has said so in NATS. */
+  async agentReady(version: string, timeoutMs = 60_000): Promise<void> {
+    const bucket = await this.fleet.bus.bucket(BUCKETS.deviceInfo);
+    await waitUntil(`agent ${version} to be ready`, async () => {
+      if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
+      const entry = await bucket.get(deviceKey(DEVICE_ID));
+      const text = entry === null ? "" : new TextDecoder().decode(entry.value);
+      return text.includes('"step":"ready"') && text.includes(`"agentVersion":"${version}"`);
+    }, timeoutMs);
+  }
+
+  /** Builds an agent that the device can run, and puts it on the artifact host. */
+  publish(build: AgentBuild) {
+    const prelude = [labPrelude(build.version), build.prelude ?? ""].join("\n");
+    return this.fleet.publish({ ...build, prelude, denoPath: DENO_PATH });
+  }
+
+  /** Writes an intent for a published agent. */
+  async upgrade(
+    version: string,
+    artifact: { readonly url: string; readonly sha256: string; readonly sizeBytes: number },
+    overrides: Partial<AgentUpgradeAttempt> = {},
+  ): Promise<AgentUpgradeAttempt> {
+    const attempt = this.fleet.attempt(DEVICE_ID, version, artifact, overrides);
+    await this.fleet.send(attempt);
+    return attempt;
+  }
+
+  /** Publishes an agent and writes an intent for it. */
+  async release(build: AgentBuild): Promise<AgentUpgradeAttempt> {
+    return await this.upgrade(build.version, await this.publish(build));
+  }
+
+  /** Waits until the device has published the end of an attempt. */
+  ended({ attemptId }: AgentUpgradeAttempt, timeoutMs = 90_000): Promise<AgentUpgradeStatus> {
+    return this.fleet.waitForStatus(
+      DEVICE_ID,
+      "an end",
+      (status) => status.attemptId === attemptId && ["complete", "failed", "rollback-failed"].includes(status.phase),
+      timeoutMs,
+    );
+  }
+
+  /** The updater's state, or null while it does not answer. */
+  async state(): Promise<UpdaterState | null> {
+    if (!this.device.isOn) return null;
+    try {
+      const path = this.device.hostPath(this.paths.updaterSocket);
+      const answer = await exchange(path, { protocol: 1, request: "status" }, {
+        timeoutMs: STATUS_TIMEOUT_MS,
+        maxBytes: SOCKET_MESSAGE_MAX_BYTES,
+      });
+      const response = updaterResponse(answer, "");
+      return response.ok ? response.state : null;
+    } catch (error) {
+      if (error instanceof FleetError) return null;
+      throw error;
+    }
+  }
+
+  /** Waits until the updater shows a public phase of an attempt. */
+  inPhase({ attemptId }: AgentUpgradeAttempt, phase: string, timeoutMs = 60_000): Promise<UpdaterState> {
+    return waitUntil(`the phase ${phase}`, async () => {
+      const state = await this.state();
+      const status = state?.transaction?.status;
+      return state !== null && status?.attemptId === attemptId && status.phase === phase ? state : null;
+    }, timeoutMs);
+  }
+
+  /** Version that the link selects. */
+  async selected(): Promise<string> {
+    return (await this.device.sh(`readlink ${this.paths.agentLink}`)).replace(/^.*fleet-agent-v/, "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
