@@ -1,0 +1,86 @@
+/**
+ * Every reason that a program writes is explained in `docs/wire.md`, and no other. Reasons are strings in the code of the
+ * daemons; they are found there by the few forms in which one is written.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import { DESIRED_REASONS } from "../../operator/policy/attempt.ts";
+import { reasonOfCode } from "../../updater/effects.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const page = await Deno.readTextFile(new URL("docs/wire.md", ROOT));
+
+/** Reasons in the first column, or another one, of the table behind a marker. */
+function documented(marker: string, column = 1): string[] {
+  const start = page.indexOf(`<!-- table: ${marker} -->`);
+  assert(start >= 0, marker);
+  const table = page.slice(start).split("\n\n")[0] ?? "";
+  return table.split("\n").slice(3).flatMap((row) => {
+    const cell = row.split("|")[column] ?? "";
+    return [...cell.matchAll(/`([A-Z][A-Za-z]*)`/g)].flatMap(([, name]) => name ?? []);
+  });
+}
+
+async function sourceOf(folder: string): Promise<string> {
+  let text = "";
+  for await (const { name, isDirectory, isFile } of Deno.readDir(new URL(`${folder}/`, ROOT))) {
+    if (isDirectory) text += await sourceOf(`${folder}/${name}`);
+    else if (isFile && /(?<!_test)\.ts$/.test(name)) {
+      text += await Deno.readTextFile(new URL(`${folder}/${name}`, ROOT));
+    }
+  }
+  return text;
+}
+
+function all(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].flatMap(([, found]) => found ?? []);
+}
+
+/** The forms in which a status gets its reason. */
+const FORMS = [
+  /\breason: "([A-Z]\w+)"/g,
+  /\b(?:finding|policy)\(\s*"([A-Z]\w+)"/g,
+  /\bfailed\(\s*run,\s*"\w+",\s*"([A-Z]\w+)"/g,
+  /\bnotStarted\(\s*"\w+",\s*"([A-Z]\w+)"/g,
+  /\binvalid\(\s*revision,\s*"([A-Z]\w+)"/g,
+  /\bfield === "attemptId" \? "([A-Z]\w+)" :/g,
+  /^ {2}E_[A-Z_]+: "([A-Z]\w+)",$/gm,
+  /\?\? "([A-Z]\w+)", failureClass, error/g,
+  /\bJOURNAL_CORRUPT = "([A-Z]\w+)"/g,
+];
+/** Of an intent that waits, which the heartbeat's table has. */
+const DEFERRED = ["UpdaterBusy", "UpdaterQuarantined", "UpdaterUnavailable"];
+
+Deno.test("docs/wire.md explains every reason of a status", async () => {
+  const updater = await sourceOf("updater");
+  const protocol = await Deno.readTextFile(new URL("contracts/updater_protocol.ts", ROOT));
+  const text = updater + await sourceOf("agent") + protocol;
+  const codes = [
+    ...all(updater, /"(E_FETCH_[A-Z_]+)"/g),
+    ...all(updater, /"(E_(?:DISK_SPACE|DIGEST_MISMATCH))"/g),
+    "E_BYTE_LIMIT",
+    "E_FS_ENOSPC",
+    "E_FS_EDQUOT",
+  ];
+  const written = new Set([...FORMS.flatMap((form) => all(text, form)), ...codes.map(reasonOfCode)]);
+  const found = [...written].filter((reason) => !DEFERRED.includes(reason));
+  assertEquals(documented("reasons").sort(), found.sort());
+});
+
+Deno.test("docs/wire.md explains every reason of a device's release", () => {
+  assertEquals(documented("desired reasons"), [...DESIRED_REASONS]);
+});
+
+Deno.test("docs/wire.md lists every condition with its reasons", async () => {
+  const [release, device] = await Promise.all(
+    ["release_status", "device_plan"].map((name) => Deno.readTextFile(new URL(`operator/policy/${name}.ts`, ROOT))),
+  );
+  assert(release !== undefined && device !== undefined);
+  const types = all(release + device, /\btype: "([A-Z]\w+)"/g);
+  assertEquals(documented("conditions").sort(), [...new Set(types)].sort());
+  const written = [...all(release + device, /\breason: "([A-Z]\w+)"/g), ...all(release, /[?:] "([A-Z]\w+)"[ ;]/g)];
+  // The statuses of conditions are no reasons.
+  const reasonsOf = (names: string[]) => [...new Set(names)].filter((name) => !["True", "False"].includes(name)).sort();
+  assertEquals(reasonsOf(documented("conditions", 3)), reasonsOf(written));
+});
