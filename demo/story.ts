@@ -17,6 +17,9 @@ const WAIT_TIMEOUT_MS = 60_000;
 /** Between two looks, in ms: the fleet needs the processor more. */
 const LOOK_INTERVAL_MS = 50;
 
+/** Last lines of a log that are shown. */
+const LOG_LINES = 5;
+
 /** Something did not come in time; the demo ends with it. */
 export class StoryEnded extends Error {
   override readonly name = "StoryEnded";
@@ -100,6 +103,7 @@ export class Story {
         this.#ending.signal.throwIfAborted();
         const found = await condition();
         if (found !== false && found !== null && found !== undefined) return found;
+        await this.#checkPrograms();
         if (performance.now() > endMs) {
           this.check(expectEqual(what, `within ${WAIT_TIMEOUT_MS / 1_000} s`, "not yet"));
           throw new StoryEnded(`${what} did not come`);
@@ -107,6 +111,16 @@ export class Story {
         await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
       }
     });
+  }
+
+  /** What will never come is not waited for. */
+  async #checkPrograms(): Promise<void> {
+    const { ended } = this.world;
+    if (ended === null) return;
+    await throwIfStopping(this.signal);
+    const last = (await Deno.readTextFile(ended.logFile)).trimEnd().split("\n").slice(-LOG_LINES).join("\n");
+    this.check(expectEqual(ended.program, "runs", `has ended; its log ends with\n${last}`));
+    throw new StoryEnded(`${ended.program} has ended`);
   }
 
   async #announced<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -133,6 +133,13 @@ export class DemoWorld {
     return entry === null ? null : decodeBytes(agentUpgradeAttempt, entry.value, ATTEMPT_MAX_BYTES);
   }
 
+  /** A program that has ended although it should run, with its log; null while all run. */
+  get ended(): { readonly program: string; readonly logFile: string } | null {
+    if (this.operator.child?.hasEnded) return { program: "fleet-operator", logFile: this.operator.logFile };
+    const device = this.fleet.devices.find(({ updater }) => updater?.hasEnded);
+    return device === undefined ? null : { program: `fleet-updater of ${device.id}`, logFile: device.updaterLog };
+  }
+
   /** Stops everything; what does not stop is killed. The directory stays. */
   async close(): Promise<void> {
     try {

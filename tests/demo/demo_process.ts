@@ -4,7 +4,6 @@
  * @module
  */
 import { fileURLToPath } from "node:url";
-import { ownProcesses } from "../../demo/world/own_processes.ts";
 import { waitUntil } from "../nats/wait_until.ts";
 
 const MAIN = fileURLToPath(new URL("../../demo/main.ts", import.meta.url));
@@ -67,10 +66,21 @@ export class DemoProcess implements AsyncDisposable {
     return names;
   }
 
-  /** Processes that run its programs. */
+  /** How many processes are its own. */
   async processes(): Promise<number> {
-    const directory = /[^ :]*\/fleet-demo-[0-9a-f]+/.exec(this.output)?.[0];
-    return directory === undefined ? 0 : (await ownProcesses(directory)).length;
+    return (await this.processIds("")).length;
+  }
+
+  /** Processes on whose command line its folder and a name stand; the demo itself is none of them. */
+  async processIds(name: string): Promise<number[]> {
+    const found: number[] = [];
+    for await (const { name: pid } of Deno.readDir("/proc")) {
+      if (!/^[0-9]+$/.test(pid)) continue;
+      // It may have ended meanwhile.
+      const commandLine = await Deno.readTextFile(`/proc/${pid}/cmdline`).catch(() => "");
+      if (commandLine.includes(this.folder) && commandLine.includes(name)) found.push(Number(pid));
+    }
+    return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -135,6 +135,20 @@ Deno.test("a step that does not end as it must is told with both sides, ends the
   assertEquals(await demo.processes(), 0);
 });
 
+Deno.test("a program that ends by itself ends the demo at once, and its log is shown", async () => {
+  await using demo = await DemoProcess.start([]);
+  await demo.printed(/ READY, nothing to do/);
+  const [operator] = await demo.processIds("fleet-operator");
+  assert(operator !== undefined);
+  Deno.kill(operator, "SIGTERM");
+  assertEquals(await demo.end(), 1, demo.output);
+  assertMatch(
+    demo.output,
+    / {2}WRONG {2}fleet-operator\n +expected {2}runs\n +found {5}has ended; .*\n(?:.*\n)*.*operator stopped/,
+  );
+  assertEquals(await demo.processes(), 0);
+});
+
 Deno.test("a demo that cannot start says why", async () => {
   await using demo = await DemoProcess.start([], { HARMONY_NATS_SERVER: "/nowhere/nats-server" });
   assertEquals(await demo.end(), 1);
