@@ -34,7 +34,10 @@ export type WatchEvent =
    * gone, and revisions may be lower than before, since the bucket may have been made anew.
    */
   | { readonly kind: "restarted" }
-  /** A value or a deletion. After a reconnect an entry may come again, never an older one after a newer one. */
+  /**
+   * A value or a deletion. A value that is replaced at once may never come; the newest one does. After a loss an entry
+   * may come again, never an older one after a newer one.
+   */
   | { readonly kind: "entry"; readonly entry: BusEntry }
   /** Everything that was there when the watch began (or began again after a loss) has been yielded. */
   | { readonly kind: "current" };

@@ -17,10 +17,12 @@
 import { createInbox, type Msg, type Subscription } from "@nats-io/nats-core/internal";
 import type { BucketName } from "../../contracts/buckets.ts";
 import type { FleetError } from "../../contracts/errors.ts";
-import { CONSUMER_IDLE_MS, WATCH_HEARTBEATS_MISSED_MAX } from "../../contracts/limits.ts";
+import { CONSUMER_IDLE_MS } from "../../contracts/limits.ts";
 import { API_PREFIX, keySubject, streamName } from "../../contracts/subjects.ts";
 import { busError } from "./bus_error.ts";
 import type { BusCore } from "./bus_core.ts";
+import { CaughtUp } from "./caught_up.ts";
+import { newestRevision } from "./newest_revision.ts";
 import { deliveryStart, parseDelivery } from "./delivery.ts";
 import type { BusEntry } from "./port.ts";
 
@@ -29,8 +31,9 @@ const OPERATION_HEADER = "KV-Operation";
 
 /** What a reader calls. None of them may throw. */
 export interface PushHandlers {
-  /** @param pending Messages that the server has yet to send */
-  readonly onEntry: (entry: BusEntry, pending: number) => void;
+  readonly onEntry: (entry: BusEntry) => void;
+  /** Every key that was there when the reader began has been handed over. Called at most once. */
+  readonly onCaughtUp: () => void;
   /** The server waits for `answer` before it sends more; call it when everything before has been taken. */
   readonly onFlowControl: (answer: () => void) => void;
   /** The reader has ended by a loss. Called at most once, never after `close()`. */
@@ -39,8 +42,6 @@ export interface PushHandlers {
 
 /** An open consumer. */
 export interface PushReader {
-  /** Messages that were there when the consumer was made. */
-  readonly pendingAtStart: number;
   /** Ends it. Deletes the consumer where the program may; the server drops it by itself otherwise. */
   close(): void;
 }
@@ -49,7 +50,10 @@ export interface PushReader {
 export interface PushSource {
   readonly bucket: BucketName;
   readonly filter: string;
+  /** Pause between the server's signs of life while it has nothing to send, in ms; it takes 100 ms and more. */
   readonly heartbeatMs: number;
+  /** Pauses without any message after which the reader is lost. */
+  readonly silentIntervalsMax: number;
 }
 
 /**
@@ -74,11 +78,9 @@ export async function openPushReader(core: BusCore, source: PushSource, handlers
 /** What of the answer to a creation is used. */
 interface ConsumerInfo {
   readonly num_pending?: number;
-  readonly delivered?: { readonly consumer_seq?: number };
 }
 
 class OpenReader implements PushReader {
-  pendingAtStart = 0;
   readonly #core: BusCore;
   readonly #source: PushSource;
   readonly #handlers: PushHandlers;
@@ -88,6 +90,7 @@ class OpenReader implements PushReader {
   #subscription: Subscription | undefined;
   #heartbeatTimer: ReturnType<typeof setInterval> | undefined;
   readonly #unlisten: () => void;
+  readonly #caughtUp: CaughtUp;
   #deliveryStart = -1;
   #consumerSequence = 0;
   #sawSignOfLife = true;
@@ -103,6 +106,7 @@ class OpenReader implements PushReader {
     this.#consumer = `${consumerNamePrefix}${crypto.randomUUID()}`;
     this.#inbox = createInbox(deliveryPrefix);
     this.#keyStart = keySubject(source.bucket, "").length;
+    this.#caughtUp = new CaughtUp(() => newestRevision(core, source.bucket, source.filter), handlers.onCaughtUp);
     // What the server sent while there was no connection is lost, and the consumer goes soon.
     this.#unlisten = core.onStatus((status) => {
       if (status.kind === "disconnected") this.#lose("the connection was lost");
@@ -145,9 +149,8 @@ class OpenReader implements PushReader {
     );
     this.#created = true;
     if (this.#done) throw busError("E_BUS_UNREACHABLE", `Cannot ${what}: the connection was lost`);
-    const { num_pending: pending, delivered } = answer as ConsumerInfo;
-    // What was sent before the answer was made counts too, or a full bucket could look empty.
-    this.pendingAtStart = (pending ?? 0) + (delivered?.consumer_seq ?? 0);
+    // Nothing will come of an empty bucket.
+    if ((answer as ConsumerInfo).num_pending === 0 && this.#consumerSequence === 0) this.#caughtUp.idle();
     this.#heartbeatTimer = setInterval(() => this.#checkSilence(), heartbeatMs);
   }
 
@@ -170,7 +173,8 @@ class OpenReader implements PushReader {
       revision: delivery.streamSequence,
       receivedAtMs: delivery.storedAtMs,
       deleted,
-    }, delivery.pending);
+    });
+    this.#caughtUp.entry(delivery.streamSequence, delivery.pending);
   }
 
   /** A heartbeat, a flow control request, or the end of the consumer. */
@@ -187,6 +191,7 @@ class OpenReader implements PushReader {
     if (last !== "" && Number(last) !== this.#consumerSequence) return this.#lose("a message was lost");
     const stalled = headers.get("Nats-Consumer-Stalled");
     if (stalled !== "") this.#handlers.onFlowControl(() => this.#answer(stalled));
+    else this.#caughtUp.idle();
   }
 
   #answer(subject: string): void {
@@ -196,7 +201,7 @@ class OpenReader implements PushReader {
   #checkSilence(): void {
     this.#silentIntervals = this.#sawSignOfLife ? 0 : this.#silentIntervals + 1;
     this.#sawSignOfLife = false;
-    if (this.#silentIntervals >= WATCH_HEARTBEATS_MISSED_MAX) this.#lose("the server is silent");
+    if (this.#silentIntervals >= this.#source.silentIntervalsMax) this.#lose("the server is silent");
   }
 
   #lose(why: string, cause?: unknown): void {
@@ -213,6 +218,7 @@ class OpenReader implements PushReader {
   close(): void {
     if (this.#done) return;
     this.#done = true;
+    this.#caughtUp.stop();
     clearInterval(this.#heartbeatTimer);
     this.#unlisten();
     this.#core.closing.removeEventListener("abort", this.#onClosing);

@@ -18,7 +18,8 @@ export interface SnapshotResult {
 }
 
 /**
- * Reads a snapshot. It is complete when the server has nothing pending; values that change meanwhile come again.
+ * Reads a snapshot: every key that was there when it began, each at least once, and in the order of revisions, so that
+ * the whole is the state of the bucket at its last revision.
  *
  * @param core The connection
  * @param bucket The bucket
@@ -42,7 +43,7 @@ export async function readSnapshot(
   let lastRevision = 0;
   let taken = 0;
 
-  const take = (entry: BusEntry, pending: number): void => {
+  const take = (entry: BusEntry): void => {
     taken++;
     lastRevision = entry.revision;
     if (!entry.deleted) {
@@ -52,7 +53,6 @@ export async function readSnapshot(
     } else if (handed.delete(entry.key)) {
       onEntry(entry);
     }
-    if (pending === 0) done.resolve();
   };
 
   let takenBefore = 0;
@@ -70,12 +70,15 @@ export async function readSnapshot(
       bucket,
       filter,
       heartbeatMs: Math.min(SNAPSHOT_HEARTBEAT_MS, snapshotStallMs),
+      // Lack of progress ends it earlier.
+      silentIntervalsMax: Number.POSITIVE_INFINITY,
     }, {
       onEntry: take,
+      onCaughtUp: done.resolve,
       onFlowControl: (answer) => answer(),
       onLoss: (error) => done.reject(busError("E_BUS_SNAPSHOT_INCOMPLETE", `Cannot ${what}: ${error.message}`, error)),
     });
-    if (reader.pendingAtStart > 0 || taken > 0) await done.promise;
+    await done.promise;
     return { entries, lastRevision };
   } catch (error) {
     // Entries may come before the answer to the creation, and the loss between the two.

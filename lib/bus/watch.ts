@@ -4,6 +4,7 @@
  * @module
  */
 import type { BucketName } from "../../contracts/buckets.ts";
+import { WATCH_HEARTBEATS_MISSED_MAX } from "../../contracts/limits.ts";
 import { backoffMs, systemClock } from "../deadline.ts";
 import { errorText } from "../../contracts/errors.ts";
 import { AbortableQueue } from "./abortable_queue.ts";
@@ -29,13 +30,13 @@ export async function* watchKeys(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const ended = AbortSignal.any([signal, core.closing]);
-  const queue = new ItemQueue(ended);
+  // The server's flow control bounds it.
+  const queue = new AbortableQueue<Item>(ended);
   for (let isFirst = true;; isFirst = false) {
     const reader = await openPatiently(core, bucket, filter, queue, ended);
     if (reader === null) return;
     try {
       if (!isFirst) yield { kind: "restarted" };
-      if (reader.pendingAtStart === 0) queue.pushCurrent();
       for (let item = await queue.take(); item?.kind !== "loss"; item = await queue.take()) {
         if (item === null) return;
         if (item.kind === "flow-control") item.answer();
@@ -43,7 +44,7 @@ export async function* watchKeys(
       }
     } finally {
       reader.close();
-      queue.restart();
+      queue.clear();
     }
   }
 }
@@ -53,7 +54,7 @@ async function openPatiently(
   core: BusCore,
   bucket: BucketName,
   filter: string,
-  queue: ItemQueue,
+  queue: AbortableQueue<Item>,
   ended: AbortSignal,
 ): Promise<PushReader | null> {
   const { watchHeartbeatMs, reconnectMinMs: minMs, reconnectMaxMs: maxMs } = core.options.bounds;
@@ -61,16 +62,19 @@ async function openPatiently(
   for (let failures = 0; !ended.aborted; failures++) {
     try {
       await untilConnected(core, ended);
-      return await openPushReader(core, { bucket, filter, heartbeatMs: watchHeartbeatMs }, {
-        onEntry: (entry, pending) => {
-          queue.push({ kind: "entry", entry });
-          if (pending === 0) queue.pushCurrent();
-        },
+      return await openPushReader(core, {
+        bucket,
+        filter,
+        heartbeatMs: watchHeartbeatMs,
+        silentIntervalsMax: WATCH_HEARTBEATS_MISSED_MAX,
+      }, {
+        onEntry: (entry) => queue.push({ kind: "entry", entry }),
+        onCaughtUp: () => queue.push({ kind: "current" }),
         onFlowControl: (answer) => queue.push({ kind: "flow-control", answer }),
         onLoss: () => queue.push({ kind: "loss" }),
       });
     } catch (error) {
-      queue.restart();
+      queue.clear();
       if (ended.aborted) break;
       core.emit({ kind: "error", message: errorText(error) });
       await systemClock.sleep(backoffMs(failures, { minMs, maxMs, random }), ended).catch(() => {});
@@ -92,23 +96,5 @@ async function untilConnected(core: BusCore, ended: AbortSignal): Promise<void> 
   } finally {
     unlisten();
     ended.removeEventListener("abort", onAbort);
-  }
-}
-
-/** Items between the connection and the consumer of the watch. The server's flow control bounds it. */
-class ItemQueue extends AbortableQueue<Item> {
-  #saidCurrent = false;
-
-  /** Says `current` once for each beginning. */
-  pushCurrent(): void {
-    if (this.#saidCurrent) return;
-    this.#saidCurrent = true;
-    this.push({ kind: "current" });
-  }
-
-  /** Forgets what came from a reader that has ended. */
-  restart(): void {
-    this.clear();
-    this.#saidCurrent = false;
   }
 }

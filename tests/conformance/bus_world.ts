@@ -41,6 +41,22 @@ export function text(entry: BusEntry | null | undefined): string | null {
   return entry === null || entry === undefined ? null : new TextDecoder().decode(entry.value);
 }
 
+const EVENT_TIMEOUT_MS = 30_000;
+
+/** An event that never comes is a failure, not a test that never ends. */
+async function inTime<T>(event: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error("Cannot take an event of the watch: none came")),
+    EVENT_TIMEOUT_MS,
+  );
+  try {
+    return await Promise.race([event, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Takes events of a watch one by one. */
 export class WatchTaker {
   readonly #abort = new AbortController();
@@ -52,7 +68,7 @@ export class WatchTaker {
 
   /** The next event as short text: `current`, `restarted`, `key=value@revision`, `key deleted@revision`. */
   async next(): Promise<string> {
-    const { done, value } = await this.#events.next();
+    const { done, value } = await inTime(this.#events.next());
     if (done === true) return "end";
     if (value.kind !== "entry") return value.kind;
     const { key, revision, deleted } = value.entry;
