@@ -5,14 +5,16 @@
  */
 import type { AgentUpgradeAttempt } from "../contracts/agent_upgrade.ts";
 import { FleetError } from "../contracts/errors.ts";
-import { ARTIFACT_MAX_BYTES, INSTALL_RESERVE_BYTES } from "../contracts/limits.ts";
+import { ARTIFACT_MAX_BYTES, HTTPS_REQUEST_TIMEOUT_MS, INSTALL_RESERVE_BYTES } from "../contracts/limits.ts";
+import type { Clock } from "../lib/deadline.ts";
 import { digestFile, Sha256Stream } from "../lib/digest/sha256_stream.ts";
 import type { FileSystem, WritableFile } from "../lib/durable/file_system.ts";
 import { syncDirectory } from "../lib/durable/fsync.ts";
 import { makeDirectoryDurably } from "../lib/durable/make_directory.ts";
 import { replaceFileWith } from "../lib/durable/replace_file.ts";
 import { removeStaleTemps, splitPath } from "../lib/durable/temp_name.ts";
-import type { Fetcher } from "./ports.ts";
+import { isStalePartial, isWorthKeeping, keepPartial, partialPath, removePartials } from "./partial_artifact.ts";
+import type { Fetcher, FetchRequest } from "./ports.ts";
 
 const BINARY_MODE = 0o755;
 const DIRECTORY_MODE = 0o755;
@@ -21,11 +23,12 @@ const DIRECTORY_MODE = 0o755;
 export interface CandidateContext {
   readonly fs: FileSystem;
   readonly fetcher: Fetcher;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 /** What was done, and with how many bytes. */
 export interface PreparedCandidate {
-  readonly how: "fetched" | "reused";
+  readonly how: "fetched" | "resumed" | "reused";
   readonly sizeBytes: number;
 }
 
@@ -57,35 +60,54 @@ export async function installedDigest(
  * @param targetPath The managed path of its version
  * @param signal Ends the transfer
  * @throws {FleetError} `E_DISK_SPACE`, `E_DIGEST_MISMATCH`, `E_FSYNC` (fatal), or what the fetcher and the files throw;
- * the path is then as it was
+ * the path is then as it was, and what came of a transfer that broke is kept for the next attempt
  */
 export async function prepareCandidate(
-  { fs, fetcher }: CandidateContext,
+  context: CandidateContext,
   attempt: AgentUpgradeAttempt,
   targetPath: string,
   signal: AbortSignal,
 ): Promise<PreparedCandidate> {
+  const { fs } = context;
+  const { artifact } = attempt;
   const { directory } = splitPath(targetPath);
   await makeDirectoryDurably(fs, directory, DIRECTORY_MODE);
   await removeStaleTemps(fs, directory);
   const present = await installedDigest(fs, targetPath, signal);
-  if (present?.sha256 === attempt.artifact.sha256) {
+  if (present?.sha256 === artifact.sha256) {
     // An updater that was killed right after the rename left a name in memory only; the link must not outlive it.
     await syncDirectory(fs, directory);
     return { how: "reused", sizeBytes: present.sizeBytes };
   }
-  await requireSpace(fs, directory, attempt.artifact.maxBytes);
-  const sizeBytes = await replaceFileWith(
-    fs,
-    targetPath,
-    { mode: BINARY_MODE },
-    (file) => transfer(fetcher, attempt, file, signal),
-  );
-  return { how: "fetched", sizeBytes };
+  const partial = partialPath(directory, artifact.sha256);
+  await removePartials(fs, directory, partial);
+  await requireSpace(fs, directory, artifact.maxBytes);
+  const install = (timeoutMs: number) =>
+    replaceFileWith(
+      fs,
+      targetPath,
+      { mode: BINARY_MODE },
+      (file, temp) => transfer(context, { ...artifact, timeoutMs }, { file, temp, partial }, signal),
+    );
+  const startedMs = context.clock.monotonicMs();
+  let prepared: PreparedCandidate;
+  try {
+    prepared = await install(HTTPS_REQUEST_TIMEOUT_MS);
+  } catch (error) {
+    if (!isStalePartial(error) || !await fs.remove(partial)) throw error;
+    // What was kept was not the beginning of the artifact: once more from its start, within the same request's time.
+    const leftMs = HTTPS_REQUEST_TIMEOUT_MS - (context.clock.monotonicMs() - startedMs);
+    prepared = await install(Math.max(1, Math.round(leftMs)));
+  }
+  await removePartials(fs, directory);
+  return prepared;
 }
 
+/** A partial file is given up before an attempt is. */
 async function requireSpace(fs: FileSystem, directory: string, maxBytes: number): Promise<void> {
   const needed = maxBytes + INSTALL_RESERVE_BYTES;
+  if (await fs.freeBytes(directory) >= needed) return;
+  await removePartials(fs, directory);
   const free = await fs.freeBytes(directory);
   if (free >= needed) return;
   throw new FleetError(
@@ -94,15 +116,49 @@ async function requireSpace(fs: FileSystem, directory: string, maxBytes: number)
   );
 }
 
+/** Where the bytes go, and where they are kept when the way to the rest of them breaks. */
+interface Destination {
+  readonly file: WritableFile;
+  readonly temp: string;
+  readonly partial: string;
+}
+
 /** One pass: every chunk is counted, hashed and written; what a wrong digest left is removed by the caller. */
 async function transfer(
-  fetcher: Fetcher,
-  { artifact }: AgentUpgradeAttempt,
-  file: WritableFile,
+  { fs, fetcher }: CandidateContext,
+  request: FetchRequest,
+  { file, temp, partial }: Destination,
   signal: AbortSignal,
-): Promise<number> {
-  const digest = new Sha256Stream(Math.min(artifact.maxBytes, ARTIFACT_MAX_BYTES));
-  for await (const chunk of fetcher.fetch(artifact, signal)) {
+): Promise<PreparedCandidate> {
+  const digest = new Sha256Stream(Math.min(request.maxBytes, ARTIFACT_MAX_BYTES));
+  await take(digest, file, await fs.readChunks(partial) ?? []);
+  const offsetBytes = digest.sizeBytes;
+  // A transfer may have broken after the last byte.
+  if (digest.hex() !== request.sha256) {
+    try {
+      await take(digest, file, fetcher.fetch({ ...request, offsetBytes }, signal));
+    } catch (error) {
+      if (isWorthKeeping(error) && digest.sizeBytes > 0) await keepPartial(fs, temp, partial);
+      throw error;
+    }
+  }
+  const found = digest.hex();
+  if (found !== request.sha256) {
+    throw new FleetError(`The artifact's SHA-256 is ${found}, the attempt wants ${request.sha256}`, {
+      code: "E_DIGEST_MISMATCH",
+      failureClass: "policy",
+      field: "artifact.sha256",
+    });
+  }
+  return { how: offsetBytes > 0 ? "resumed" : "fetched", sizeBytes: digest.sizeBytes };
+}
+
+async function take(
+  digest: Sha256Stream,
+  file: WritableFile,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  for await (const chunk of chunks) {
     // The disk takes the chunk while it is hashed.
     const written = file.write(chunk);
     try {
@@ -111,13 +167,4 @@ async function transfer(
       await written;
     }
   }
-  const found = digest.hex();
-  if (found !== artifact.sha256) {
-    throw new FleetError(`The artifact's SHA-256 is ${found}, the attempt wants ${artifact.sha256}`, {
-      code: "E_DIGEST_MISMATCH",
-      failureClass: "policy",
-      field: "artifact.sha256",
-    });
-  }
-  return digest.sizeBytes;
 }

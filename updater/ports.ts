@@ -55,6 +55,8 @@ export interface ServiceState {
 export interface ServiceManager {
   /** Name of the unit, for status fields. */
   readonly unit: string;
+  /** Where its output stands in journald; absent where no journal has it. */
+  readonly journalUnit?: string;
   /** Starts the agent that the link selects and waits for READY, failure or the bound. Active already: `ready`. */
   start(): Promise<StartOutcome>;
   /** Stops it and waits until no process is left or the bound has passed. Not running: `stopped`. */
@@ -80,6 +82,8 @@ export interface FetchRequest {
   readonly sha256: string;
   /** Bytes from the start that are there already, and are left out. Default 0 */
   readonly offsetBytes?: number;
+  /** Lowered bound of the whole request, in ms. Default that of the fetcher */
+  readonly timeoutMs?: number;
 }
 
 /** Fetches an artifact. */

@@ -69,7 +69,8 @@ export async function renameDurably(fs: FileSystem, from: string, to: string): P
  * @param fs The file system
  * @param path What is replaced; its directory must exist
  * @param options Mode and temporary name
- * @param writeContent Writes the content; must neither sync nor close
+ * @param writeContent Writes the content; must neither sync nor close. It is told the temporary path, from which it may
+ * rename the file away before it throws
  * @returns what the writer returned
  * @throws {FleetError} `E_FSYNC`, fatal; `E_FS_*` with the old file intact
  */
@@ -77,12 +78,12 @@ export async function replaceFileWith<T>(
   fs: FileSystem,
   path: string,
   options: ReplaceFileOptions,
-  writeContent: (file: WritableFile) => Promise<T>,
+  writeContent: (file: WritableFile, temp: string) => Promise<T>,
 ): Promise<T> {
   const { temp, file } = await createTemp(fs, path, options);
   let result: T;
   try {
-    result = await writeContent(file);
+    result = await writeContent(file, temp);
     // Data before name: a rename may reach the disk first, and would then name an empty or torn file.
     await syncFile(file, temp);
     await file.close();

@@ -6,6 +6,7 @@
  */
 import type { AgentUpgradeAttempt } from "../../contracts/agent_upgrade.ts";
 import { sha256Hex } from "../../contracts/digest.ts";
+import { FleetError } from "../../contracts/errors.ts";
 import { binaryPath, type ManagedPaths, managedPaths } from "../../contracts/managed_paths.ts";
 import type { UpdaterResponse } from "../../contracts/updater_protocol.ts";
 import type { Clock } from "../../lib/deadline.ts";
@@ -93,14 +94,17 @@ export async function setUpDisk(disk: FileSystem, { previous = "ready" }: Scenar
   await (await JournalStore.open(disk, PATHS)).store.refillReserve();
 }
 
+const ENVIRONMENT = { retry: "transient", failureClass: "environment" } as const;
+
 export function fetcherOf({ candidate, fetch = "whole" }: Scenario): Fetcher {
   return {
     schemes: ["https"],
-    async *fetch() {
+    async *fetch({ offsetBytes = 0 }) {
       const bytes = agentBinary("2.0.0", candidate);
-      yield bytes.subarray(0, 4_096);
-      if (fetch === "breaks") throw new TypeError("the connection broke");
-      yield bytes.subarray(4_096);
+      const half = Math.max(offsetBytes, 4_096);
+      yield bytes.subarray(offsetBytes, half);
+      if (fetch === "breaks") throw new FleetError("the body broke off", { code: "E_FETCH_TRUNCATED", ...ENVIRONMENT });
+      yield bytes.subarray(half);
     },
   };
 }
@@ -171,7 +175,7 @@ export function live(options: LifeOptions, killed: Promise<void> = new Promise((
         arch: "x86_64",
         schemes: ["https"],
         updaterVersion: "1.0.0",
-        unit: services.unit,
+        journalUnit: services.unit,
       });
       const attempt = attemptOf(scenario);
       response = await service.upgrade(attempt, attempt, new AbortController().signal);

@@ -100,7 +100,10 @@ class HttpsFetcher implements Fetcher {
       throw fetchError(place, "E_FETCH_URL", "only https is fetched here", "policy");
     }
     const { bounds = {} } = this.#options;
-    const requestTimeoutMs = loweredBound(HTTPS_REQUEST_TIMEOUT_MS, bounds.requestTimeoutMs);
+    const requestTimeoutMs = loweredBound(
+      loweredBound(HTTPS_REQUEST_TIMEOUT_MS, bounds.requestTimeoutMs),
+      request.timeoutMs,
+    );
     const budget = new AbortController();
     const done = new AbortController();
     const cancel = () =>
