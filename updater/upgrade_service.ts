@@ -29,7 +29,8 @@ export interface UpgradeServiceOptions {
   readonly arch: string;
   readonly schemes: readonly string[];
   readonly updaterVersion: string;
-  readonly unit: string;
+  /** The agent's unit in journald, where it has one. */
+  readonly journalUnit?: string;
   readonly bootId?: string;
 }
 
@@ -45,11 +46,11 @@ export class UpgradeService {
 
   /** The updater's state now. */
   state(): UpdaterState {
-    const { interpreter, updaterVersion, schemes, unit } = this.#options;
+    const { interpreter, updaterVersion, schemes, journalUnit } = this.#options;
     return updaterStateOf(interpreter.record, {
       updaterVersion,
       capabilities: schemes,
-      unit,
+      ...(journalUnit === undefined ? {} : { journalUnit }),
       admitting: this.#admission !== null,
     });
   }

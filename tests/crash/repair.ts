@@ -40,7 +40,7 @@ export async function repair(options: Omit<LifeOptions, "send">, version: string
       throw error;
     },
   });
-  const facts = { updaterVersion: "1.0.0", capabilities: ["https"], unit: services.unit, admitting: false };
+  const facts = { updaterVersion: "1.0.0", capabilities: ["https"], journalUnit: services.unit, admitting: false };
   const state = () => updaterStateOf(interpreter.record, facts);
   const service = new RepairService({ interpreter, services, fs, paths: PATHS, state });
   return await service.handle({ request: "select", version });

@@ -83,7 +83,7 @@ async function openUpdater(held = false): Promise<Updater> {
     arch: "x86_64",
     schemes: ["https"],
     updaterVersion: "1.0.0",
-    unit: services.unit,
+    journalUnit: services.unit,
   });
   return { service, disk, interpreter, store, fetches: () => fetches, release: gate.resolve };
 }

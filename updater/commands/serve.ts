@@ -148,7 +148,7 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
     arch: Deno.build.arch,
     schemes: fetcher.schemes,
     updaterVersion: BUILD_VERSION,
-    unit: services.unit,
+    ...(services.journalUnit === undefined ? {} : { journalUnit: services.journalUnit }),
     ...(bootId === undefined ? {} : { bootId }),
   });
   return await serveSockets({

@@ -11,8 +11,8 @@ import { isActive, publicPhase, type Transaction, type UpdaterRecord } from "./r
 export interface ProjectionFacts {
   readonly updaterVersion: string;
   readonly capabilities: readonly string[];
-  /** The agent's unit, for the journald reference. */
-  readonly unit: string;
+  /** The agent's unit in journald, where it has one. */
+  readonly journalUnit?: string;
   /** Whether an attempt is being admitted right now. */
   readonly admitting: boolean;
 }
@@ -25,9 +25,9 @@ function present<K extends string, V>(key: K, value: V | undefined): { readonly 
  * The public status of a transaction.
  *
  * @param now The transaction
- * @param unit The agent's unit
+ * @param journalUnit The agent's unit in journald, where it has one
  */
-export function statusOf(now: Transaction, unit: string): AgentUpgradeStatus {
+export function statusOf(now: Transaction, journalUnit?: string): AgentUpgradeStatus {
   const { attempt, finding } = now;
   return {
     schema: AGENT_UPGRADE_SCHEMA,
@@ -39,8 +39,8 @@ export function statusOf(now: Transaction, unit: string): AgentUpgradeStatus {
     phase: publicPhase(now),
     startedAt: now.startedAt,
     updatedAt: now.updatedAt,
-    journalUnit: unit,
     transitions: [...now.transitions],
+    ...present("journalUnit", journalUnit),
     ...present("releaseIdentity", attempt.releaseIdentity),
     ...present("reason", finding?.reason),
     ...present("failureClass", finding?.failureClass),
@@ -52,7 +52,7 @@ export function statusOf(now: Transaction, unit: string): AgentUpgradeStatus {
   };
 }
 
-function viewOf(now: Transaction, unit: string): TransactionView {
+function viewOf(now: Transaction, journalUnit: string | undefined): TransactionView {
   return {
     phase: now.phase,
     attemptId: now.attempt.attemptId,
@@ -60,7 +60,7 @@ function viewOf(now: Transaction, unit: string): TransactionView {
     targetVersion: now.attempt.targetVersion,
     targetPath: now.targetPath,
     previousPath: now.previousPath,
-    status: statusOf(now, unit),
+    status: statusOf(now, journalUnit),
   };
 }
 
@@ -77,6 +77,6 @@ export function updaterStateOf(record: UpdaterRecord, facts: ProjectionFacts): U
     capabilities: [...facts.capabilities],
     busy: facts.admitting || isActive(record),
     quarantined: transaction?.phase === "rollback-failed",
-    transaction: transaction === null ? null : viewOf(transaction, facts.unit),
+    transaction: transaction === null ? null : viewOf(transaction, facts.journalUnit),
   };
 }

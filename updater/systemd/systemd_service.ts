@@ -58,6 +58,7 @@ const STOP_MARGIN_MS = UPDATER_STOP_BOUND_MS - SERVICE_STOP_TIMEOUT_MS;
 
 class SystemdService implements ManagedService {
   readonly unit: string;
+  readonly journalUnit: string;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #tool: SystemTool;
@@ -70,6 +71,7 @@ class SystemdService implements ManagedService {
   constructor(options: SystemdServiceOptions) {
     const { log, bounds, unit = AGENT_UNIT, clock = systemClock } = options;
     this.unit = unit;
+    this.journalUnit = unit;
     this.#log = log;
     this.#clock = clock;
     this.#tool = options.tool ?? systemTool(clock);

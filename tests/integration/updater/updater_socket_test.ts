@@ -28,7 +28,7 @@ const STATE: UpdaterState = updaterStateOf(
   {
     updaterVersion: "1.2.3",
     capabilities: ["https"],
-    unit: "fleet-agent.service",
+    journalUnit: "fleet-agent.service",
     admitting: false,
   },
 );
