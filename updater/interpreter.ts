@@ -9,15 +9,20 @@ import type { Clock } from "../lib/deadline.ts";
 import type { Logger } from "../lib/log.ts";
 import { type Effect, SERVICE_EFFECTS } from "./core/effect.ts";
 import type { EventBody } from "./core/event.ts";
-import { isActive, publicPhase, type UpdaterRecord } from "./core/record.ts";
+import { isActive, leadsToTheSame, publicPhase, type UpdaterRecord } from "./core/record.ts";
 import { recover } from "./core/recover.ts";
 import { type Outcome, transition } from "./core/transition.ts";
 import { type EffectContext, execute } from "./effects.ts";
 
 /** Where the interpreter keeps its record. */
 export interface RecordStore {
-  /** Makes a record durable before it returns. */
-  store(record: UpdaterRecord): Promise<void>;
+  /**
+   * Makes a record durable before it returns.
+   *
+   * @param record The record
+   * @param options `spare`: a full disk may keep the record before, and no reserve is used
+   */
+  store(record: UpdaterRecord, options: { readonly spare: boolean }): Promise<void>;
 }
 
 /** What an interpreter works with. */
@@ -155,7 +160,8 @@ export class Interpreter {
   /** Persist, then act: effects of a record that is not durable never begin. */
   async #commit({ record, effects }: Outcome, body?: EventBody): Promise<readonly Effect[]> {
     if (record === this.#record) return effects;
-    await this.#store.store(record);
+    // An outage that is told in ever other words must not use up the reserve that its end needs.
+    await this.#store.store(record, { spare: leadsToTheSame(this.#record, record) });
     const before = this.#record.transaction;
     this.#record = record;
     const now = record.transaction;

@@ -87,15 +87,17 @@ export class JournalStore {
    * Makes a record durable. When it returns, a crash at any later moment finds this record or a later one.
    *
    * @param record The record
+   * @param options `spare`: a full disk keeps the record before, instead of using the reserve. Default false
    * @throws {FleetError} `E_FSYNC` (fatal) when it cannot be known what is on the disk; any other error leaves the
    * previous record in place
    */
-  async store(record: UpdaterRecord): Promise<void> {
+  async store(record: UpdaterRecord, { spare = false }: { readonly spare?: boolean } = {}): Promise<void> {
     const bytes = encodeJournal({ schema: RECORD_SCHEMA, seq: this.#sequence + 1, body: record }, JOURNAL_MAX_BYTES);
     try {
       await replaceFile(this.#fs, this.#paths.journal, bytes, { mode: FILE_MODE });
     } catch (error) {
       if (!isOutOfSpace(error)) throw error;
+      if (spare) return;
       await this.#storeFromReserve(bytes, error);
     }
     this.#sequence++;

@@ -163,6 +163,22 @@ export function publicPhase({ phase, step }: Pick<Transaction, "phase" | "step">
   }
 }
 
+/** Members that only tell how a transaction stands; nothing is decided by them. */
+const TELLING: ReadonlySet<string> = new Set(["detail", "updatedAt"]);
+
+/**
+ * Whether a restart would go on from both records in the same way: they differ at most in what is told.
+ *
+ * @param before A record
+ * @param after The record that was made from it
+ */
+export function leadsToTheSame(before: UpdaterRecord, after: UpdaterRecord): boolean {
+  const [was, is] = [before.transaction, after.transaction];
+  if (was === null || is === null || before.history !== after.history) return false;
+  const names = new Set([...Object.keys(was), ...Object.keys(is)]) as Set<keyof Transaction>;
+  return [...names].every((name) => TELLING.has(name) || was[name] === is[name]);
+}
+
 /**
  * Whether a transaction still has work to do, so that another attempt must wait.
  *

@@ -4,7 +4,7 @@ import { JOURNAL_HISTORY_MAX, JOURNAL_MAX_BYTES, TRANSITIONS_MAX } from "../../c
 import { encodeJournal } from "../../lib/journal/journal_codec.ts";
 import { SAMPLE_PATHS, SAMPLE_RECORDS, SAMPLE_START_MS, sampleAttempt } from "../../tests/fakes/upgrade_samples.ts";
 import { boundedPostMortem } from "./post_mortem.ts";
-import { RECORD_SCHEMA, recordDecoder, type Transaction, type UpdaterRecord } from "./record.ts";
+import { leadsToTheSame, RECORD_SCHEMA, recordDecoder, type Transaction, type UpdaterRecord } from "./record.ts";
 import { moveTo } from "./rewrite.ts";
 
 const decode = recordDecoder(SAMPLE_PATHS);
@@ -102,4 +102,19 @@ Deno.test("the largest record that can be made fits the journal", () => {
   const { byteLength } = encodeJournal({ schema: RECORD_SCHEMA, seq: 2 ** 53 - 1, body: full }, JOURNAL_MAX_BYTES);
   assert(byteLength < JOURNAL_MAX_BYTES, `${byteLength}`);
   assertEquals(record.history.length, 0);
+});
+
+Deno.test("leadsToTheSame() lets only what is told differ", () => {
+  const { record, transaction } = preparing();
+  const changed = (change: Partial<Transaction>) => ({ ...record, transaction: { ...transaction, ...change } });
+  for (const change of [{}, { detail: "waits" }, { updatedAt: "2027-01-01T00:00:00.000Z" }]) {
+    assert(leadsToTheSame(record, changed(change)), JSON.stringify(change));
+    assert(leadsToTheSame(changed(change), record), JSON.stringify(change));
+  }
+  const finding = { reason: "X", failureClass: "internal", error: "x" } as const;
+  for (const change of [{ phase: "failed" }, { step: "restart" }, { previousPath: "/x" }, { finding }] as const) {
+    assert(!leadsToTheSame(record, changed(change)), JSON.stringify(change));
+  }
+  assert(!leadsToTheSame({ ...record, transaction: null }, record));
+  assert(!leadsToTheSame(record, { ...record, history: [...record.history] }));
 });
