@@ -18,17 +18,7 @@
  *
  * @module
  */
-import {
-  type Decoded,
-  decodeError,
-  type Decoder,
-  flag,
-  integer,
-  object,
-  oneOf,
-  optional,
-  refined,
-} from "../contracts/codec.ts";
+import { type Decoded, decodeError, type Decoder, flag, object, oneOf, optional, refined } from "../contracts/codec.ts";
 import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   DRAIN_MUTATION_TIMEOUT_MS,
@@ -50,17 +40,13 @@ import {
 } from "../contracts/limits.ts";
 import { type ManagedPaths, managedPaths } from "../contracts/managed_paths.ts";
 import { type NatsSettings, natsSettings } from "../lib/bus/nats_settings.ts";
+import { lowered } from "../lib/config/lowered.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
 
 const podman = refined(object({ enabled: flag }), (value, path) => {
   if (value.enabled) throw decodeError(`${path}.enabled`, "is true, and this agent manages no Podman workloads");
   return value;
 });
-
-/** A bound that a configuration may lower and never raise. */
-function lowered(limitMs: number): ReturnType<typeof optional<number>> {
-  return optional(integer(1, limitMs));
-}
 
 const bounds = object({
   natsConnectTimeoutMs: lowered(NATS_CONNECT_TIMEOUT_MS),

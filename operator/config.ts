@@ -32,12 +32,8 @@ import {
   STATUS_WRITE_INTERVAL_MS,
 } from "../contracts/limits.ts";
 import { type NatsSettings, natsSettings } from "../lib/bus/nats_settings.ts";
+import { lowered } from "../lib/config/lowered.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
-
-/** A bound that a configuration may lower and never raise. */
-function lowered(limitMs: number): ReturnType<typeof optional<number>> {
-  return optional(integer(1, limitMs));
-}
 
 const bounds = object({
   natsConnectTimeoutMs: lowered(NATS_CONNECT_TIMEOUT_MS),

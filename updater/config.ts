@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Decoded, integer, object, oneOf, optional, text } from "../contracts/codec.ts";
+import { type Decoded, object, oneOf, optional, text } from "../contracts/codec.ts";
 import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   ACCOUNT_NAME_MAX_CHARS,
@@ -17,15 +17,13 @@ import {
   SERVICE_STOP_TIMEOUT_MS,
   SOCKET_READ_TIMEOUT_MS,
 } from "../contracts/limits.ts";
+import { lowered } from "../lib/config/lowered.ts";
 
 const accountName = text({
   what: "a user or group name",
   maxChars: ACCOUNT_NAME_MAX_CHARS,
   pattern: /^[a-z_][a-z0-9_-]*$/,
 });
-
-/** A bound may be lowered, for tests and small fleets, never raised above the compiled limit. */
-const lowered = (limitMs: number) => optional(integer(1, limitMs));
 
 const bounds = object({
   connectTimeoutMs: lowered(HTTPS_CONNECT_TIMEOUT_MS),
