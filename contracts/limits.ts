@@ -130,8 +130,6 @@ export const SYSTEM_TOOL_OUTPUT_MAX_BYTES = MIB;
 export const ROLLBACK_RETRY_MIN_MS = 5 * SECOND_MS;
 /** Longest pause before a rollback that met an environment fault is repeated, in ms. */
 export const ROLLBACK_RETRY_MAX_MS = 5 * MINUTE_MS;
-/** How often a start without a verdict is issued again within its bound: once (DESIGN 5, Verdicts). */
-export const INCONCLUSIVE_START_RETRIES = 1;
 
 // ---- Updater socket (seed) ----
 

@@ -374,6 +374,35 @@ pure("limits: a lost consumer is found before it is given up on, and soon enough
   assertLess(limits.CONSUMER_IDLE_MS, limits.NATS_RECONNECT_MAX_MS);
 });
 
+pure("limits: pauses between tries begin below where they end", () => {
+  assertLess(limits.ROLLBACK_RETRY_MIN_MS, limits.ROLLBACK_RETRY_MAX_MS);
+  assertLess(limits.NOTIFY_RETRY_MIN_MS, limits.NOTIFY_RETRY_MAX_MS);
+  assertLess(limits.STARTUP_RETRY_MS, limits.NATS_RETRY_WINDOW_MS);
+  assertLess(limits.INTENT_RECHECK_MS, limits.STATUS_REREAD_MS);
+  assertLess(limits.SERVICE_RESTART_DELAY_MS, limits.UPDATER_AWAY_AFTER_MS);
+});
+
+pure("limits: a loop is called stalled only above every bound within one of its turns", () => {
+  const longestTurnMs = Math.max(
+    limits.SOCKET_STATUS_TIMEOUT_MS + 3 * limits.NATS_REQUEST_TIMEOUT_MS,
+    limits.HEARTBEAT_INTERVAL_MS + limits.HEARTBEAT_JITTER_MS + 3 * limits.NATS_REQUEST_TIMEOUT_MS,
+    limits.NATS_RECONNECT_MAX_MS + limits.SNAPSHOT_STALL_TIMEOUT_MS,
+  );
+  assertLess(longestTurnMs, limits.LOOP_STALL_MS);
+});
+
+pure("limits: a repair is waited for as long as its stop and start may take", () => {
+  assertEquals(
+    limits.REPAIR_TIMEOUT_MS,
+    limits.UPDATER_STOP_BOUND_MS + limits.UPDATER_START_BOUND_MS + limits.SOCKET_STATUS_TIMEOUT_MS,
+  );
+  assertLess(limits.REPAIR_LOOK_AGAIN_MS, limits.REPAIR_UPDATER_WAIT_MS);
+  assertLess(limits.UPDATER_SHUTDOWN_MS, limits.SOCKET_STATUS_TIMEOUT_MS);
+  // The service manager's tools answer within one look at the agent, and their answer holds its last output.
+  assertLess(limits.SYSTEM_TOOL_TIMEOUT_MS, limits.SOCKET_STATUS_TIMEOUT_MS);
+  assertLess(limits.OUTPUT_TAIL_BYTES, limits.SYSTEM_TOOL_OUTPUT_MAX_BYTES);
+});
+
 pure("limits: the longest key fits into a line of the protocol with the longest subject around it", () => {
   const controlLineBytes = 4_096;
   const aroundKey = "$JS.fleet.API.CONSUMER.CREATE.KV_agent-upgrade-status.$KV.agent-upgrade-status.".length;
