@@ -26,11 +26,6 @@ export class LoopProgress {
     this.#turns.set(loop, this.#clock.monotonicMs());
   }
 
-  /** A loop has ended as it should. */
-  ended(loop: string): void {
-    this.#turns.delete(loop);
-  }
-
   /** Loops that have been silent for too long. */
   stalled(): string[] {
     const nowMs = this.#clock.monotonicMs();

@@ -29,15 +29,6 @@ for (const extra of [-1, 0, 1]) {
   });
 }
 
-Deno.test("LoopProgress forgets a loop that ended as it should", async () => {
-  const clock = new FakeClock();
-  const progress = new LoopProgress(clock, STALL_MS);
-  progress.turned("a");
-  progress.ended("a");
-  await clock.advance(10 * STALL_MS);
-  assertEquals(progress.stalled(), []);
-});
-
 Deno.test("feedWatchdog() feeds while every loop turns, stops when one hangs, and goes on when it turns again", async () => {
   const clock = new FakeClock();
   const notifier = new FakeNotifier();

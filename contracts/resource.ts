@@ -16,9 +16,6 @@ export const RESOURCE_KINDS = ["Device", "AgentRelease"] as const;
 /** One of {@link RESOURCE_KINDS}. */
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 
-/** Decodes the metadata that a person writes; the store adds the rest. */
-export const inputMetadata = object({ name: resourceName, labels: optional(labels) });
-
 /** Decodes the metadata of a stored resource. */
 export const storedMetadata = object({
   name: resourceName,

@@ -1,7 +1,7 @@
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
 import { device } from "../tests/golden/fleet_documents.ts";
 import { CONDITIONS_MAX, RESOURCE_NAME_MAX_CHARS } from "./limits.ts";
-import { condition, conditions, inputMetadata, storedMetadata } from "./resource.ts";
+import { condition, conditions, storedMetadata } from "./resource.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -10,8 +10,6 @@ function pure(name: string, fn: () => void): void {
 const [ready] = device.status.conditions;
 
 pure("metadata and conditions: strict in every field", () => {
-  const { name, labels } = device.metadata;
-  assertStrictDecoder(inputMetadata, { name, labels });
   assertStrictDecoder(storedMetadata, device.metadata);
   assertStrictDecoder(condition, ready);
 });
