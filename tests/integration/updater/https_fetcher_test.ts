@@ -321,9 +321,7 @@ Deno.test("a transfer that falls silent is taken up again", () =>
   withWorld(async (world) => {
     const url = world.host.answer("/silent", { kind: "stall-in-body", bytes: BYTES, afterBytes: 30_000, etag: '"v1"' });
     const running = fetchAll(world, url, { bounds: { ...CALM, stallTimeoutMs: 100 } });
-    while ((world.host.requests[0]?.bodyBytesSent ?? 0) < 30_000) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await waitUntil("the first part is sent", () => bytesSent(world.host) === 30_000);
     world.host.answer("/silent", { kind: "file", bytes: BYTES, etag: '"v1"' });
     const fetched = await running;
     assertEquals(verdict(fetched), "fetched");

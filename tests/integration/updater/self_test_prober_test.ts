@@ -1,6 +1,7 @@
 /** Real processes: what a candidate's self-test may do, and what is left of it afterwards. */
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
-import { PROBE_OUTPUT_MAX_BYTES, PROBE_TIMEOUT_MS } from "../../../contracts/limits.ts";
+import { EXEC_BUSY_PAUSE_MS, PROBE_OUTPUT_MAX_BYTES, PROBE_TIMEOUT_MS } from "../../../contracts/limits.ts";
+import { type Clock, systemClock } from "../../../lib/deadline.ts";
 import type { ProbeOutcome } from "../../../updater/ports.ts";
 import { selfTestProber, type SelfTestProberOptions } from "../../../updater/probe/self_test_prober.ts";
 import { processInfo } from "../../../updater/process/process_table.ts";
@@ -176,10 +177,15 @@ Deno.test("a candidate that is still open for writing is waited for, and not for
   withWorld(async ({ script, probe }) => {
     const path = await script(SAY_REPORT);
     const writer = await Deno.open(path, { write: true });
-    const probing = probe(path);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    writer.close();
-    assertEquals(verdict(await probing), "passed");
+    // Closed in the first pause, which comes only after a try has found the file busy.
+    let pauses = 0;
+    const sleep: Clock["sleep"] = (ms, signal) => {
+      if (ms === EXEC_BUSY_PAUSE_MS && ++pauses === 1) writer.close();
+      return systemClock.sleep(ms, signal);
+    };
+    const clock = { nowMs: () => systemClock.nowMs(), monotonicMs: () => systemClock.monotonicMs(), sleep };
+    assertEquals(verdict(await probe(path, { clock })), "passed");
+    assert(pauses >= 1);
     using _held = await Deno.open(path, { write: true });
     assertStringIncludes(verdict(await probe(path)), " version");
   }));
