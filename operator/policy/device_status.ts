@@ -108,16 +108,11 @@ function reported(previous: DeviceStatus | undefined): Reported {
  */
 export function nextQuarantined(
   previous: Pick<DeviceStatus, "quarantined"> | undefined,
-  upgrade: Pick<UpgradeReport, "phase" | "reason"> | null,
+  upgrade: Pick<UpgradeReport, "phase"> | null,
 ): boolean {
-  if (upgrade === null) return previous?.quarantined ?? false;
-  // An attempt that a quarantined updater refused is reported as failed; it says nothing of a repair.
-  const refused = upgrade.phase === "failed" && upgrade.reason === QUARANTINED_REASON;
-  return upgrade.phase === "rollback-failed" || refused;
+  // A quarantined device puts every intent off: it reports nothing else until it has been repaired.
+  return upgrade === null ? previous?.quarantined ?? false : upgrade.phase === "rollback-failed";
 }
-
-/** Reason of an attempt that an updater refused because the device waits for root's repair. */
-const QUARANTINED_REASON = "Quarantined";
 
 /**
  * The failed identities with what the device reports now: a failure is added as the newest, a completion removes its

@@ -124,7 +124,6 @@ Deno.test("quarantine is set by rollback-failed and lifted by any other report",
   const quarantined = { quarantined: true };
   assertEquals(nextQuarantined(undefined, { phase: "rollback-failed" }), true);
   assertEquals(nextQuarantined(quarantined, null), true);
-  assertEquals(nextQuarantined(quarantined, { phase: "failed", reason: "Quarantined" }), true);
   for (const phase of ["failed", "complete", "preparing"] as const) {
     assertEquals(nextQuarantined(quarantined, { phase }), false);
   }
