@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { BUCKETS } from "../../contracts/buckets.ts";
 import { CLOCK_EARLIEST_MS, INTENT_RECHECK_MS, UPDATER_POLL_IDLE_MS } from "../../contracts/limits.ts";
+import { busError } from "../../lib/bus/bus_error.ts";
 import { FakeDevice, UpgradeLife } from "../../tests/fakes/agent_harness.ts";
 import { attemptOf, STARTED_AT, statusOf, uuidOf } from "../../tests/fakes/agent_samples.ts";
 
@@ -287,6 +288,29 @@ for (const lost of ["applied", "not-applied"] as const) {
       assertEquals(device.script.began, [uuidOf(1)]);
     }));
 }
+
+Deno.test("UpgradeLoop: a full bucket costs an attempt nothing but time", () =>
+  onDevice(async (device, life) => {
+    let full = true;
+    const answer = life.bus.answer.bind(life.bus);
+    life.bus.answer = (what, kind, work) =>
+      full && kind === "write"
+        ? Promise.reject(busError("E_BUS_FULL", `Cannot ${what}: maximum bytes exceeded`))
+        : answer(what, kind, work);
+    await device.intend(attemptOf(1));
+    await device.clock.advance(10 * UPDATER_POLL_IDLE_MS);
+    assertEquals([await phaseOf(device), device.script.began], ["none", []]);
+    full = false;
+    await untilBegan(device, 1);
+    full = true;
+    device.script.move("activating");
+    device.script.move("committed");
+    await device.clock.advance(10 * UPDATER_POLL_IDLE_MS);
+    assertEquals(await phaseOf(device), "1 preparing");
+    full = false;
+    await untilPhase(device, "1 complete");
+    assertEquals(device.script.requests, 1);
+  }));
 
 Deno.test("UpgradeLoop: NATS away for longer than a whole upgrade; its end is published when NATS is back", () =>
   onDevice(async (device, life) => {
