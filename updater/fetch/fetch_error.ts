@@ -84,6 +84,11 @@ const CONNECTION_PROBLEMS: readonly (readonly [pattern: RegExp, code: string, pr
     "the server's certificate is not valid yet, or this device's clock is wrong",
   ],
   [/UnknownIssuer/, "E_FETCH_TLS", "no authority that this device trusts issued the server's certificate"],
+  [
+    /CaUsedAsEndEntity/,
+    "E_FETCH_TLS",
+    "the server's certificate is an authority's own: a server needs one that an authority issued",
+  ],
   [/not valid for name|NotValidForName/, "E_FETCH_TLS", "the server's certificate is for another name"],
   [/peer certificate/, "E_FETCH_TLS", "the server's certificate is not valid"],
   [/tls|corrupt message|fatal alert|handshake/i, "E_FETCH_TLS", "the server does not speak TLS as it must"],

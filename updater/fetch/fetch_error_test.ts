@@ -23,6 +23,7 @@ Deno.test("requestError() sorts by what the runtime says and not by what the URL
     ["invalid peer certificate: certificate expired: verification time 1", "E_FETCH_TLS"],
     ["invalid peer certificate: certificate not valid yet: verification time 1", "E_FETCH_TLS"],
     ['invalid peer certificate: certificate not valid for name "x"', "E_FETCH_TLS"],
+    ["invalid peer certificate: CaUsedAsEndEntity", "E_FETCH_TLS"],
     ["invalid peer certificate: BadSignature", "E_FETCH_TLS"],
     ["tls handshake eof", "E_FETCH_TLS"],
     ["received corrupt message of type InvalidContentType", "E_FETCH_TLS"],
