@@ -34,6 +34,8 @@ export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
 export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
 /** Buffer that a response's body is read into, in bytes: the runtime gives 16 KiB at most, a newer one may give more. */
 export const FETCH_READ_BYTES = 64 * KIB;
+/** Bytes of a large file after which a sync begins while it is still written: about as much is left for its end. */
+export const SYNC_BEHIND_BYTES = 8 * MIB;
 /** Chunk of a streaming digest, in bytes: the fastest size measured that keeps the event loop free. */
 export const DIGEST_CHUNK_BYTES = MIB;
 

@@ -31,7 +31,10 @@ export interface WritableFile {
   write(bytes: Uint8Array): Promise<void>;
   /** Cuts the file to a length. */
   truncate(sizeBytes: number): Promise<void>;
-  /** Makes data and size durable. After a failure nothing is known of what is durable (`fsync` is not to be retried). */
+  /**
+   * Makes what was written before durable, and the size; a write may run meanwhile. After a failure nothing is known of
+   * what is durable (`fsync` is not to be retried).
+   */
   sync(): Promise<void>;
   /** Closes the file; idempotent, does not sync. */
   close(): Promise<void>;

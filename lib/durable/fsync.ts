@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { errorText, FleetError } from "../../contracts/errors.ts";
+import { errorText, FleetError, isFleetError } from "../../contracts/errors.ts";
 import type { FileSystem, WritableFile } from "./file_system.ts";
 
 function fsyncError(what: string, cause: unknown): FleetError {
@@ -28,6 +28,7 @@ export async function syncFile(file: WritableFile, path: string): Promise<void> 
   try {
     await file.sync();
   } catch (error) {
+    if (isFleetError(error, "E_FSYNC")) throw error;
     throw fsyncError(`the sync of ${path} failed`, error);
   }
 }

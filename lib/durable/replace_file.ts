@@ -11,6 +11,7 @@ import { isFleetError } from "../../contracts/errors.ts";
 import { TEMP_NAME_TRIES_MAX } from "../../contracts/limits.ts";
 import type { FileSystem, WritableFile } from "./file_system.ts";
 import { syncDirectory, syncFile } from "./fsync.ts";
+import { SyncBehindFile } from "./sync_behind_file.ts";
 import { splitPath, tempPath, type TempSuffix } from "./temp_name.ts";
 
 /** How a file is replaced. */
@@ -80,7 +81,8 @@ export async function replaceFileWith<T>(
   options: ReplaceFileOptions,
   writeContent: (file: WritableFile, temp: string) => Promise<T>,
 ): Promise<T> {
-  const { temp, file } = await createTemp(fs, path, options);
+  const { temp, file: plainFile } = await createTemp(fs, path, options);
+  const file = new SyncBehindFile(plainFile, temp);
   let result: T;
   try {
     result = await writeContent(file, temp);
