@@ -88,7 +88,7 @@ function addConnectionOptions(root: Command): void {
   root.option("--token-file <file>", "file with a token, instead of a user");
   root.option("--creds-file <file>", "NATS credentials file, instead of a user");
   root.option("--ca-file <file>", "certificates that are trusted, PEM; turns TLS on");
-  root.option("--config <file>", "YAML or JSON file with these settings");
+  root.option("--config <file>", "JSON file with these settings");
   root.addOption(new Option("--timeout <seconds>", "longest wait for the server (default 15)").argParser(seconds));
   root.optionsGroup("");
 }
