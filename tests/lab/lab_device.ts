@@ -25,23 +25,45 @@ export interface DeviceRun {
 const BOOT_TIMEOUT_MS = 90_000;
 const POWEROFF_TIMEOUT_MS = 120_000;
 
+/** Where control groups are mounted: the unified hierarchy, alone or beside the legacy ones, and systemd's own there. */
+const CONTROL_GROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/systemd"];
+
 /*
- * The overlay is mounted in a mount namespace of the container's own, and everything is killed with its parent, so that
- * a run that is interrupted, however hard, leaves neither a mount nor a process.
+ * The keeper of one device that is on. Each device has control groups of its own: two systems that manage the same ones
+ * kill each other's processes. Its overlay is mounted in a mount namespace of its own. The keeper is told by the kernel
+ * when the process that started it has died, and then kills everything in the groups at once, as a power cut does: a
+ * run that is interrupted, however hard, leaves neither a mount nor a process.
  */
-const BOOT = `set -e
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
-shift
-directory=$1
-shift
-exec systemd-nspawn --directory="$directory/root" "$@"`;
+const KEEPER = `
+image=$1; directory=$2; shift 2
+groups=
+for hierarchy in ${CONTROL_GROUPS.join(" ")}; do
+  if [ -f "$hierarchy/cgroup.procs" ]; then groups="$groups $hierarchy/$(basename "$directory")"; fi
+done
+cut() { for group in $groups; do if [ -f "$group/cgroup.kill" ]; then echo 1 >"$group/cgroup.kill"; fi; done; }
+trap cut TERM INT HUP
+mkdir -p $groups
+unshare --mount --propagation private sh -euc '
+  groups=$1; image=$2; directory=$3; shift 3
+  for group in $groups; do echo $$ >"$group/cgroup.procs"; done
+  mount -t overlay overlay -o "lowerdir=$image,upperdir=$directory/upper,workdir=$directory/work" "$directory/root"
+  exec systemd-nspawn --directory="$directory/root" "$@"
+' sh "$groups" "$image" "$directory" "$@" &
+child=$!
+until wait $child; [ ! -d /proc/$child ]; do :; done
+cut
+for try in $(seq 100); do
+  find $groups -depth -type d -exec rmdir {} + 2>/dev/null && break
+  sleep 0.05
+done
+exit 0`;
 
 /** A booted, or switched off, device. */
 export class LabDevice implements AsyncDisposable {
   readonly system: LabSystem;
   readonly directory: string;
   readonly #binds: Readonly<Record<string, string>>;
-  #nspawn: Deno.ChildProcess | null = null;
+  #keeper: Deno.ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #init = 0;
 
@@ -69,7 +91,7 @@ export class LabDevice implements AsyncDisposable {
 
   /** Whether it is on. */
   get isOn(): boolean {
-    return this.#nspawn !== null;
+    return this.#keeper !== null;
   }
 
   /** Boots it and waits until systemd takes orders; units may still be starting. */
@@ -84,7 +106,7 @@ export class LabDevice implements AsyncDisposable {
       "--machine=device",
       ...Object.entries(this.#binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`),
     ];
-    const words = ["--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "sh", "-c", BOOT, "sh"];
+    const words = ["--pdeathsig", "TERM", "sh", "-c", KEEPER, "sh"];
     const log = await Deno.open(`${this.directory}/console.log`, { create: true, append: true });
     const child = new Deno.Command("setpriv", {
       args: [...words, imagePath(this.system), this.directory, ...args],
@@ -93,18 +115,18 @@ export class LabDevice implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    this.#nspawn = child;
+    this.#keeper = child;
     const output = Promise.all([
       child.stdout.pipeTo(log.writable, { preventClose: true }),
       child.stderr.pipeTo(new WritableStream({ write: (chunk) => void log.writeSync(chunk) })),
     ]).catch(() => {}).finally(() => log.close());
     this.#ended = Promise.all([child.status, output]).then(() => {
-      this.#nspawn = null;
+      this.#keeper = null;
       this.#init = 0;
     });
     await waitUntil("the device to boot", async () => {
-      if (this.#nspawn === null) throw new Error(`Cannot boot the device: see ${this.directory}/console.log`);
-      this.#init = await firstChild(child.pid);
+      if (this.#keeper === null) throw new Error(`Cannot boot the device: see ${this.directory}/console.log`);
+      this.#init = await firstChild(await firstChild(child.pid));
       if (this.#init === 0) return false;
       const { stdout } = await this.exec(["systemctl", "is-system-running"]);
       return /^(?:initializing|starting|running|degraded)$/.test(stdout.trim());
@@ -170,12 +192,12 @@ export class LabDevice implements AsyncDisposable {
   /** Starts an orderly end: `poweroff`, or `reboot`, which {@link boot} completes. */
   async shutDown(verb: "poweroff" | "reboot"): Promise<void> {
     await this.exec(["systemctl", "--no-block", verb]);
-    await waitUntil(`the device to ${verb}`, () => this.#nspawn === null, POWEROFF_TIMEOUT_MS);
+    await waitUntil(`the device to ${verb}`, () => this.#keeper === null, POWEROFF_TIMEOUT_MS);
   }
 
   /** Kills every process at once. What was written stays: it is the end of processes, not of a disk. */
   async cut(): Promise<void> {
-    this.#nspawn?.kill("SIGKILL");
+    this.#keeper?.kill("SIGTERM");
     await this.#ended;
   }
 
@@ -186,6 +208,7 @@ export class LabDevice implements AsyncDisposable {
 }
 
 async function firstChild(pid: number): Promise<number> {
+  if (pid === 0) return 0;
   try {
     return Number((await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).trim().split(" ")[0] ?? "0") || 0;
   } catch {

@@ -22,8 +22,9 @@ import type { LabSystem } from "./lab_image.ts";
 
 /** The one device of a lab fleet. */
 export const DEVICE_ID = "lab-1";
-/** Where a device has its deno. */
+/** Where a device has its deno, and where the same file stands besides. */
 const DENO_PATH = "/usr/lib/harmony-fleet/deno";
+const DENO_COPY = "/mnt/deno";
 const SHARE = "/mnt/share";
 const UNITS = fileURLToPath(new URL("../../deploy/systemd", import.meta.url));
 const STATUS_TIMEOUT_MS = 5_000;
@@ -53,6 +54,8 @@ export class LabFleet implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly device: LabDevice;
   readonly paths = managedPaths();
+  readonly denoPath = DENO_PATH;
+  readonly denoCopy = DENO_COPY;
   readonly #stack: AsyncDisposableStack;
 
   private constructor(fleet: Fleet, device: LabDevice, stack: AsyncDisposableStack) {
@@ -72,10 +75,11 @@ export class LabFleet implements AsyncDisposable {
     const fleet = stack.use(await Fleet.start({ deviceIds: [], foreignDeviceIds: [DEVICE_ID] }));
     const share = `${fleet.directory}/share`;
     await Deno.mkdir(share);
+    const deno = await Deno.realPath(Deno.execPath());
     const device = stack.use(
       await LabDevice.create({
         system: options.system,
-        binds: { [DENO_PATH]: await Deno.realPath(Deno.execPath()), [SHARE]: share },
+        binds: { [DENO_PATH]: deno, [DENO_COPY]: deno, [SHARE]: share },
       }),
     );
     await buildAgent(share, { version: baseline, prelude: labPrelude(baseline), denoPath: DENO_PATH });
@@ -89,10 +93,11 @@ export class LabFleet implements AsyncDisposable {
     const lab = new LabFleet(fleet, device, stack.move());
     try {
       await lab.#install(share, baseline, options);
-      await lab.agentReady(baseline);
+      await lab.agentReady(baseline, 30_000);
     } catch (error) {
+      const evidence = await lab.evidence();
       await lab[Symbol.asyncDispose]();
-      throw error;
+      throw new Error(`Cannot install the device:\n${evidence}`, { cause: error });
     }
     return lab;
   }
@@ -141,7 +146,7 @@ export class LabFleet implements AsyncDisposable {
       install -D -m 0644 ${SHARE}/lab.conf /etc/systemd/system/${AGENT}.d/lab.conf
       systemctl daemon-reload
       systemctl enable --quiet ${UPDATER} ${AGENT}
-      systemctl start ${UPDATER} ${AGENT}`);
+      systemctl start --no-block ${UPDATER} ${AGENT}`);
   }
 
   /** Says what agents of each version do from their next start on. */
@@ -218,9 +223,23 @@ export class LabFleet implements AsyncDisposable {
     }, timeoutMs);
   }
 
+  /** The device's last heartbeat, as text; empty when there is none. */
+  async heartbeat(): Promise<string> {
+    const entry = await (await this.fleet.bus.bucket(BUCKETS.deviceHeartbeat)).get(deviceKey(DEVICE_ID));
+    return entry === null ? "" : new TextDecoder().decode(entry.value);
+  }
+
   /** Version that the link selects. */
   async selected(): Promise<string> {
     return (await this.device.sh(`readlink ${this.paths.agentLink}`)).replace(/^.*fleet-agent-v/, "");
+  }
+
+  /** What there is to see on the device when a scenario has failed. */
+  async evidence(): Promise<string> {
+    if (!this.device.isOn) return "the device is off\n";
+    const script = `systemctl status ${AGENT} ${UPDATER} --no-pager --lines=0 2>&1; cat ${this.paths.journal}; echo
+      journalctl --no-pager -o short-precise -u ${AGENT} -u ${UPDATER} -n 80`;
+    return (await this.device.exec(["sh", "-c", script])).stdout;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -57,7 +57,7 @@ async function readIfThere(path: string): Promise<string> {
 
 /** The machine's own sources for another suite: mirrors and keys stay, names of the suite change. */
 export function sourcesFor(text: string, own: string, suite: string): string {
-  return text.replaceAll(new RegExp(`\\b${own}\\b`, "g"), suite);
+  return text.replaceAll(new RegExp(`(?<=\\s)${own}(?=[-\\s]|$)`, "g"), suite);
 }
 
 async function debianSources(suite: string): Promise<{ readonly text: string; readonly extension: string }> {

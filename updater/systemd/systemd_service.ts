@@ -129,6 +129,7 @@ class SystemdService implements ManagedService {
 
   async #start(): Promise<StartOutcome> {
     const startMs = this.#clock.monotonicMs();
+    const sinceMs = this.#clock.nowMs();
     const job = await this.#job("start", this.#startBoundMs);
     const durationMs = Math.round(this.#clock.monotonicMs() - startMs);
     const unit = job.kind === "abandoned" ? null : await this.#properties();
@@ -140,7 +141,7 @@ class SystemdService implements ManagedService {
     if (outcome.kind !== "failed" || unit === null) return outcome;
     const { result, exitCode, signal, statusText } = outcome;
     this.#log.warn("agent not ready", { result, exitCode, signal, statusText, durationMs });
-    return { ...outcome, lastLines: await this.#lastLines(unit) };
+    return { ...outcome, lastLines: await this.#lastLines(unit, sinceMs) };
   }
 
   async #stop(): Promise<StopOutcome> {
@@ -190,11 +191,13 @@ class SystemdService implements ManagedService {
   }
 
   /** The agent's last words, from the log of the system; none when that keeps no log. */
-  async #lastLines({ invocationId, execPid }: UnitProperties): Promise<readonly string[]> {
+  async #lastLines({ invocationId, execPid }: UnitProperties, sinceMs: number): Promise<readonly string[]> {
     const { signal } = this.#closing;
     // What a process has written right before its end may still be on its way.
     await this.#tool("journalctl", ["--sync"], SYSTEM_TOOL_TIMEOUT_MS, signal);
-    const args = ["--quiet", "--no-pager", "--boot", "--output=cat", `--lines=${POST_MORTEM_LINES_MAX}`];
+    // Not by the boot: in a container's sandbox the kernel may tell the host's.
+    const since = `--since=@${Math.floor(sinceMs / 1_000)}`;
+    const args = ["--quiet", "--no-pager", since, "--output=cat", `--lines=${POST_MORTEM_LINES_MAX}`];
     // The log learns the invocation from a process that lives; of one that has ended it knows the unit and the pid.
     const matches = [`_SYSTEMD_INVOCATION_ID=${invocationId}`, "+", `_SYSTEMD_UNIT=${this.unit}`, `_PID=${execPid}`];
     return lastLines((await this.#tool("journalctl", [...args, ...matches], SYSTEM_TOOL_TIMEOUT_MS, signal)).stdout);

@@ -1,0 +1,13 @@
+/**
+ * Every scenario of the lab.
+ *
+ * @module
+ */
+import type { Scenario } from "../scenario.ts";
+import { FAULTS } from "./faults.ts";
+import { FIGURES } from "./figures.ts";
+import { INTERRUPTIONS } from "./interruptions.ts";
+import { UPGRADES } from "./upgrades.ts";
+
+/** Every scenario of the lab. */
+export const SCENARIOS: readonly Scenario[] = [...UPGRADES, ...INTERRUPTIONS, ...FAULTS, ...FIGURES];
