@@ -24,7 +24,7 @@ const BYTES_PER_GIB = 1_024 ** 3;
  *
  * @param type As `statfs` gives it
  */
-export function fileSystemName(type: number): string {
+function fileSystemName(type: number): string {
   return FILE_SYSTEMS.get(type) ?? `file system 0x${type.toString(16)}`;
 }
 

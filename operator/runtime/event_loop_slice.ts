@@ -6,7 +6,7 @@
  */
 
 /** Lets messages and timers have their turn. */
-export function letMessagesIn(): Promise<void> {
+function letMessagesIn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
