@@ -7,7 +7,7 @@
 import { fileURLToPath } from "node:url";
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
-import { FleetError } from "../../contracts/errors.ts";
+import { FleetError, isFleetError } from "../../contracts/errors.ts";
 import { SOCKET_MESSAGE_MAX_BYTES } from "../../contracts/limits.ts";
 import { managedPaths } from "../../contracts/managed_paths.ts";
 import { updaterResponse, type UpdaterState } from "../../contracts/updater_protocol.ts";
@@ -156,13 +156,22 @@ export class LabFleet implements AsyncDisposable {
 
   /** Waits until the unit is active with an agent of a version, which has said so in NATS. */
   async agentReady(version: string, timeoutMs = 60_000): Promise<void> {
-    const bucket = await this.fleet.bus.bucket(BUCKETS.deviceInfo);
     await waitUntil(`agent ${version} to be ready`, async () => {
       if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
-      const entry = await bucket.get(deviceKey(DEVICE_ID));
-      const text = entry === null ? "" : new TextDecoder().decode(entry.value);
+      const text = await this.#document(BUCKETS.deviceInfo);
       return text.includes('"step":"ready"') && text.includes(`"agentVersion":"${version}"`);
     }, timeoutMs);
+  }
+
+  /** A document of the device, as text; empty when there is none, or no connection. */
+  async #document(name: (typeof BUCKETS)[keyof typeof BUCKETS]): Promise<string> {
+    try {
+      const entry = await (await this.fleet.bus.bucket(name)).get(deviceKey(DEVICE_ID));
+      return entry === null ? "" : new TextDecoder().decode(entry.value);
+    } catch (error) {
+      if (isFleetError(error) && error.retry === "transient") return "";
+      throw error;
+    }
   }
 
   /** Builds an agent that the device can run, and puts it on the artifact host. */
@@ -224,9 +233,8 @@ export class LabFleet implements AsyncDisposable {
   }
 
   /** The device's last heartbeat, as text; empty when there is none. */
-  async heartbeat(): Promise<string> {
-    const entry = await (await this.fleet.bus.bucket(BUCKETS.deviceHeartbeat)).get(deviceKey(DEVICE_ID));
-    return entry === null ? "" : new TextDecoder().decode(entry.value);
+  heartbeat(): Promise<string> {
+    return this.#document(BUCKETS.deviceHeartbeat);
   }
 
   /** Version that the link selects. */

@@ -46,6 +46,9 @@ async function noteMemory(lab: LabFleet, note: NoteFigure): Promise<void> {
     )).split("\n");
     note(`${name}_rss_mib`, Math.round(Number(resident) / 1_024));
     note(`${name}_anonymous_mib`, Math.round(Number(anonymous) / 1_024));
+    // Both programs run on the same runtime, whose pages they share.
+    const shared = await lab.device.sh(`awk '/^Pss:/ { print $2 }' /proc/${pid}/smaps_rollup`);
+    note(`${name}_proportional_mib`, Math.round(Number(shared) / 1_024));
   }
 }
 
