@@ -4,8 +4,8 @@
  * @module
  */
 import { natsSecretFiles } from "../lib/bus/nats_settings.ts";
-import { ConfigError, readConfig } from "../lib/config/read_config.ts";
-import { secretProblems } from "../lib/config/secret_problems.ts";
+import { readConfig } from "../lib/config/read_config.ts";
+import { requireSecrets } from "../lib/config/require_secrets.ts";
 import { type AgentConfig, agentConfig } from "./config.ts";
 
 /**
@@ -15,11 +15,10 @@ import { type AgentConfig, agentConfig } from "./config.ts";
  *
  * @param path Path of `agent.json`
  * @param onUnknown Takes one line for each unknown member
- * @throws {ConfigError} With every problem
+ * @throws {ConfigError} With every problem; `environment` when a file is missing or cannot be read
  */
 export async function loadConfig(path: string, onUnknown: (line: string) => void): Promise<AgentConfig> {
   const config = await readConfig(path, agentConfig, { onUnknown });
-  const problems = await secretProblems(natsSecretFiles(config.nats));
-  if (problems.length > 0) throw new ConfigError(path, problems);
+  await requireSecrets(path, natsSecretFiles(config.nats));
   return config;
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import { natsSecretFiles } from "../lib/bus/nats_settings.ts";
-import { ConfigError, readConfig } from "../lib/config/read_config.ts";
-import { secretProblems } from "../lib/config/secret_problems.ts";
+import { readConfig } from "../lib/config/read_config.ts";
+import { requireSecrets } from "../lib/config/require_secrets.ts";
 import { type OperatorConfig, operatorConfig } from "./config.ts";
 
 /**
@@ -16,7 +16,6 @@ import { type OperatorConfig, operatorConfig } from "./config.ts";
  */
 export async function loadConfig(path: string): Promise<OperatorConfig> {
   const config = await readConfig(path, operatorConfig);
-  const problems = await secretProblems(natsSecretFiles(config.nats));
-  if (problems.length > 0) throw new ConfigError(path, problems);
+  await requireSecrets(path, natsSecretFiles(config.nats));
   return config;
 }

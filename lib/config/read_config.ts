@@ -5,24 +5,29 @@
  */
 import { type Decoder, parseJson } from "../../contracts/codec.ts";
 import { knownProblems, unknownProblems } from "../../contracts/decode_problems.ts";
-import { errorText, FleetError, isFleetError } from "../../contracts/errors.ts";
+import { errorText, type FailureClass, FleetError, isFleetError } from "../../contracts/errors.ts";
 import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../contracts/limits.ts";
-import { MODE_WORLD_WRITABLE, readGuardedFile } from "./read_guarded_file.ts";
+import { guardedFileFault, MODE_WORLD_WRITABLE, readGuardedFile } from "./read_guarded_file.ts";
 
 const WHAT = "the configuration";
 
-/** A configuration that cannot be used; each problem is one line that names the field. */
+/**
+ * A configuration that cannot be used; each problem is one line that names the field. Its class is `version` when this
+ * program read it and cannot decode it, and `environment` when a file is missing or cannot be read: that is a fault of the
+ * site, which must not count against a release (`Fleet agent upgrades`, Preparation and probe).
+ */
 export class ConfigError extends FleetError {
   /** At most {@link CONFIG_PROBLEMS_MAX} problems, in document order; the rest is counted in the last one. */
   readonly problems: readonly string[];
 
-  constructor(path: string, problems: readonly string[]) {
+  constructor(
+    path: string,
+    problems: readonly string[],
+    failureClass: Extract<FailureClass, "environment" | "version"> = "version",
+  ) {
     const kept = problems.slice(0, CONFIG_PROBLEMS_MAX);
     if (problems.length > kept.length) kept.push(`and ${problems.length - kept.length} more`);
-    super(`Cannot use the configuration ${path}: ${kept.join("; ")}`, {
-      code: "E_CONFIG",
-      failureClass: "version",
-    });
+    super(`Cannot use the configuration ${path}: ${kept.join("; ")}`, { code: "E_CONFIG", failureClass });
     this.problems = kept;
   }
 }
@@ -62,7 +67,7 @@ export async function readConfig<T>(path: string, decoder: Decoder<T>, options: 
     });
     value = parseJson(bytes, { maxBytes: CONFIG_MAX_BYTES });
   } catch (error) {
-    throw new ConfigError(path, [fileProblem(path, error)]);
+    throw new ConfigError(path, [fileProblem(path, error)], guardedFileFault(error));
   }
   const problems = knownProblems(decoder, value, "").map(({ message }) => message);
   const unknown = unknownProblems(decoder, value).map(({ message }) => message);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FleetError } from "../../contracts/errors.ts";
+import { type FailureClass, FleetError, isFleetError } from "../../contracts/errors.ts";
 import { fileSystemError } from "../durable/file_system_error.ts";
 
 /** Permission bit by which anybody may write a file. */
@@ -39,6 +39,20 @@ async function readWhole(file: Deno.FsFile, path: string, options: GuardedFileOp
     length += count;
   }
   throw guardError("E_FS_TOO_LARGE", path, options, `it has more than ${options.maxBytes} bytes`);
+}
+
+/**
+ * Whose fault it is that a guarded file cannot be read: `environment` when any release would fail on it (it is missing,
+ * may not be opened, has the wrong mode, the disk is broken), `version` when the reader itself refuses what it holds.
+ *
+ * @param error What {@link readGuardedFile} threw, or what its content's decoder did
+ */
+export function guardedFileFault(error: unknown): Extract<FailureClass, "environment" | "version"> {
+  if (!isFleetError(error)) return "version";
+  // A file that is too large was read, and its bound is the reader's own; so is a permission of the runtime.
+  if (error.code === "E_FS_TOO_LARGE" || error.cause instanceof Deno.errors.NotCapable) return "version";
+  const isSiteFault = error.code.startsWith("E_FS_") || error.code === "E_FILE_MODE" || error.code === "E_FILE_KIND";
+  return isSiteFault ? "environment" : "version";
 }
 
 /**

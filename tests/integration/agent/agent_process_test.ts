@@ -283,6 +283,25 @@ Deno.test("agent process: self-test tells the surroundings' faults from its own"
     assertEquals(checks.filter(({ result }) => result === "skipped").length, checks.length - 2);
   }));
 
+Deno.test("agent process: self-test tells a file that is not there or not readable as the surroundings' fault", () =>
+  ProcessFixture.use(async (fixture) => {
+    const config = async () => {
+      const test = fixture.start("--self-test");
+      assertEquals(await test.end(), 1);
+      const { failureClass, name, result } = report(test.output).checks[0] ?? {};
+      return `${name} ${result} ${failureClass}`;
+    };
+    const secret = `${fixture.root}/etc/harmony-fleet/password`;
+    await Deno.chmod(secret, 0o644);
+    assertEquals(await config(), "config failed environment");
+    await Deno.remove(secret);
+    assertEquals(await config(), "config failed environment");
+    await Deno.remove(fixture.configPath);
+    assertEquals(await config(), "config failed environment");
+    await Deno.writeTextFile(fixture.configPath, "{", { mode: 0o640 });
+    assertEquals(await config(), "config failed version");
+  }));
+
 Deno.test("agent process: self-test with NATS away fails after the window, as environment", () =>
   ProcessFixture.use(async (fixture) => {
     await fixture.configure({ bounds: { natsRetryWindowMs: 500 } });

@@ -1,9 +1,10 @@
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { flag, integer, object, optional } from "../../../contracts/codec.ts";
 import { errorText, FleetError } from "../../../contracts/errors.ts";
-import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX } from "../../../contracts/limits.ts";
+import { CONFIG_MAX_BYTES, CONFIG_PROBLEMS_MAX, SECRET_FILE_MAX_BYTES } from "../../../contracts/limits.ts";
 import { ConfigError, readConfig } from "../../../lib/config/read_config.ts";
 import { MODE_WORLD_ANY, MODE_WORLD_WRITABLE, readGuardedFile } from "../../../lib/config/read_guarded_file.ts";
+import { requireSecrets } from "../../../lib/config/require_secrets.ts";
 
 const decoder = object({ port: integer(1, 9), verbose: optional(flag) });
 
@@ -62,6 +63,49 @@ Deno.test("readConfig() names one problem for a file that is missing, no file, n
     assertStringIncludes((await configProblems(path.slice(0, path.lastIndexOf("/")))).join(), "not a regular file");
     await Deno.chmod(path, 0o646);
     assertStringIncludes((await configProblems(path)).join(), "its mode is 0646, must be 0644 or stricter");
+  });
+});
+
+async function classOf(work: () => Promise<unknown>): Promise<string> {
+  const { failureClass, problems } = await assertRejects(work, ConfigError);
+  return `${failureClass}: ${problems.length}`;
+}
+
+/** Root may read whatever the mode says. */
+const isRoot = Deno.uid() === 0;
+
+Deno.test("a configuration that cannot be read is the site's fault, one that cannot be decoded the program's", async () => {
+  await withFile('{"port": 10}', 0o640, async (path) => {
+    assertEquals(await classOf(() => readConfig(path, decoder)), "version: 1");
+    assertEquals(await classOf(() => readConfig(`${path}.missing`, decoder)), "environment: 1");
+    assertEquals(await classOf(() => readConfig(`${path}/below`, decoder)), "environment: 1");
+    assertEquals(await classOf(() => readConfig(path.slice(0, path.lastIndexOf("/")), decoder)), "environment: 1");
+    await Deno.chmod(path, 0o646);
+    assertEquals(await classOf(() => readConfig(path, decoder)), "environment: 1");
+    await Deno.chmod(path, 0o000);
+    assertEquals(await classOf(() => readConfig(path, decoder)), isRoot ? "version: 1" : "environment: 1");
+  });
+  await withFile("{", 0o640, async (path) => {
+    assertEquals(await classOf(() => readConfig(path, decoder)), "version: 1");
+  });
+  await withFile("".padEnd(CONFIG_MAX_BYTES + 1), 0o640, async (path) => {
+    assertEquals(await classOf(() => readConfig(path, decoder)), "version: 1");
+  });
+});
+
+Deno.test("requireSecrets() tells a secret that cannot be read as the site's fault, one that is too large as the program's", async () => {
+  await withFile("secret", 0o640, async (path) => {
+    const secret = { field: "nats.passwordFile", path };
+    const missing = { field: "nats.tokenFile", path: `${path}.missing` };
+    await requireSecrets("agent.json", [secret]);
+    assertEquals(await classOf(() => requireSecrets("agent.json", [secret, missing])), "environment: 1");
+    await Deno.chmod(path, 0o644);
+    assertEquals(await classOf(() => requireSecrets("agent.json", [secret, missing])), "environment: 2");
+    await Deno.chmod(path, 0o640);
+    await Deno.writeTextFile(path, " \n");
+    assertEquals(await classOf(() => requireSecrets("agent.json", [secret])), "environment: 1");
+    await Deno.writeTextFile(path, "x".repeat(SECRET_FILE_MAX_BYTES + 1));
+    assertEquals(await classOf(() => requireSecrets("agent.json", [secret, missing])), "version: 2");
   });
 });
 
