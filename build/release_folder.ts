@@ -183,6 +183,8 @@ async function copySupport(folder: string): Promise<void> {
     await Deno.copyFile(join(REPOSITORY_ROOT, "deploy", "systemd", name), join(folder, "systemd", name));
     await Deno.chmod(join(folder, "systemd", name), 0o644);
   }
+  await Deno.copyFile(join(REPOSITORY_ROOT, "install.sh"), join(folder, "install.sh"));
+  await Deno.chmod(join(folder, "install.sh"), 0o755);
 }
 
 async function digestOf(path: string): Promise<string> {

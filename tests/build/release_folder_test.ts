@@ -55,6 +55,7 @@ Deno.test("a release folder holds what its manifest and its sums say, and the sa
       const { mode, size } = await Deno.stat(join(release, path));
       assertEquals([size, (mode ?? 0) & 0o777], [sizeBytes, 0o755]);
     }
+    assertEquals(((await Deno.stat(join(release, "install.sh"))).mode ?? 0) & 0o777, 0o755);
     for (const unit of ["fleet-agent.service", "fleet-updater.service"]) {
       assertMatch(await Deno.readTextFile(join(release, "systemd", unit)), /^Type=notify$/m);
     }
