@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { fileURLToPath } from "node:url";
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
 import { FleetError, isFleetError } from "../../contracts/errors.ts";
@@ -12,13 +11,13 @@ import { SOCKET_MESSAGE_MAX_BYTES } from "../../contracts/limits.ts";
 import { managedPaths } from "../../contracts/managed_paths.ts";
 import { updaterResponse, type UpdaterState } from "../../contracts/updater_protocol.ts";
 import { exchange } from "../../lib/unix/exchange.ts";
-import { buildScript } from "../../build/script_form.ts";
-import { type AgentBuild, buildAgent } from "../fleet/agent_builds.ts";
+import type { AgentBuild } from "../fleet/agent_builds.ts";
 import { FAST_AGENT, FAST_UPDATER, Fleet } from "../fleet/fleet.ts";
 import { waitUntil } from "../nats/wait_until.ts";
 import { BEHAVIOUR_FILE, type LabBehaviour, labPrelude } from "./lab_agent.ts";
-import { LabDevice } from "./lab_device.ts";
+import { type DeviceRun, LabDevice } from "./lab_device.ts";
 import type { LabSystem } from "./lab_image.ts";
+import { makeLabRelease } from "./lab_release.ts";
 
 /** The one device of a lab fleet. */
 export const DEVICE_ID = "lab-1";
@@ -26,7 +25,6 @@ export const DEVICE_ID = "lab-1";
 const DENO_PATH = "/usr/lib/harmony-fleet/deno";
 const DENO_COPY = "/mnt/deno";
 const SHARE = "/mnt/share";
-const UNITS = fileURLToPath(new URL("../../deploy/systemd", import.meta.url));
 const STATUS_TIMEOUT_MS = 5_000;
 
 /** The units. */
@@ -79,20 +77,14 @@ export class LabFleet implements AsyncDisposable {
     const device = stack.use(
       await LabDevice.create({
         system: options.system,
-        binds: { [DENO_PATH]: deno, [DENO_COPY]: deno, [SHARE]: share },
+        binds: { [DENO_COPY]: deno, [SHARE]: share },
       }),
     );
-    await buildAgent(share, { version: baseline, prelude: labPrelude(baseline), denoPath: DENO_PATH });
-    await buildScript({
-      program: "fleet-updater",
-      version: baseline,
-      outPath: `${share}/fleet-updater`,
-      denoPath: DENO_PATH,
-    });
+    await makeLabRelease(`${share}/release`, { version: baseline, denoPath: DENO_PATH });
     await device.boot();
     const lab = new LabFleet(fleet, device, stack.move());
     try {
-      await lab.#install(share, baseline, options);
+      await lab.#install(share, options);
       await lab.agentReady(baseline, 30_000);
     } catch (error) {
       const evidence = await lab.evidence();
@@ -102,51 +94,43 @@ export class LabFleet implements AsyncDisposable {
     return lab;
   }
 
-  async #install(share: string, baseline: string, options: LabFleetOptions): Promise<void> {
+  /** As a person would: install.sh from a release folder. Then bounds are lowered, which no person does. */
+  async #install(share: string, options: LabFleetOptions): Promise<void> {
     const { fleet, device } = this;
     const { startTimeoutSec = 20, stopTimeoutSec = 10 } = options;
-    for (const unit of [AGENT, UPDATER]) await Deno.copyFile(`${UNITS}/${unit}`, `${share}/${unit}`);
     await Deno.copyFile(fleet.artifactCaFile, `${share}/ca.pem`);
-    const agent = {
-      deviceId: DEVICE_ID,
-      nats: { servers: [fleet.server.url], user: DEVICE_ID, passwordFile: "/etc/harmony-fleet/nats-password" },
-      bounds: options.agentBounds ?? FAST_AGENT,
-    };
-    const updater = {
-      deviceId: DEVICE_ID,
-      services: { kind: "systemd" },
-      socketGroup: "fleet-agent",
-      tls: { caFile: "/etc/harmony-fleet/ca.pem" },
-      bounds: options.updaterBounds ?? {
+    await Deno.writeTextFile(`${share}/nats-password`, fleet.passwords.get(DEVICE_ID) ?? "");
+    // A boot clears /tmp, also under the feet of an installer.
+    await device.exec(["systemctl", "is-system-running", "--wait"]);
+    await device.sh(`sh ${SHARE}/release/install.sh --form script --deno ${DENO_COPY} --device-id ${DEVICE_ID} \
+      --nats-server ${fleet.server.url} --nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password \
+      --artifact-ca-file ${SHARE}/ca.pem --no-start`);
+    await this.#lowerBounds(this.paths.agentConfig, options.agentBounds ?? FAST_AGENT);
+    await this.#lowerBounds(
+      this.paths.updaterConfig,
+      options.updaterBounds ?? {
         rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,
         rollbackRetryMaxMs: FAST_UPDATER.rollbackRetryMaxMs,
         startTimeoutMs: startTimeoutSec * 1_000,
         stopTimeoutMs: stopTimeoutSec * 1_000,
       },
-    };
-    const files = {
-      "agent.json": JSON.stringify(agent),
-      "updater.json": JSON.stringify(updater),
-      "nats-password": fleet.passwords.get(DEVICE_ID) ?? "",
-      "lab.conf": `[Service]\nTimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n${
-        options.agentDropIn ?? ""
-      }`,
-    };
-    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${share}/${name}`, text);
-    await device.sh(`
-      useradd --system --user-group --home-dir /var/lib/harmony-fleet/home --create-home --shell /usr/sbin/nologin fleet-agent
-      install -d -o root -g fleet-agent -m 0750 /etc/harmony-fleet
-      for name in agent.json updater.json nats-password ca.pem; do
-        install -o root -g fleet-agent -m 0640 ${SHARE}/$name /etc/harmony-fleet/$name
-      done
-      install -m 0755 ${SHARE}/fleet-agent-v${baseline} ${this.paths.binariesDirectory}/
-      install -m 0755 ${SHARE}/fleet-updater /usr/local/sbin/fleet-updater
-      ln -s ${this.paths.binariesDirectory}/fleet-agent-v${baseline} ${this.paths.agentLink}
-      install -m 0644 ${SHARE}/*.service /etc/systemd/system/
-      install -D -m 0644 ${SHARE}/lab.conf /etc/systemd/system/${AGENT}.d/lab.conf
-      systemctl daemon-reload
-      systemctl enable --quiet ${UPDATER} ${AGENT}
-      systemctl start --no-block ${UPDATER} ${AGENT}`);
+    );
+    await device.sh(`mkdir -p /etc/systemd/system/${AGENT}.d`);
+    const dropIn = `[Service]\nTimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n`;
+    await device.write(`/etc/systemd/system/${AGENT}.d/lab.conf`, `${dropIn}${options.agentDropIn ?? ""}`);
+    await device.sh(`systemctl daemon-reload && systemctl start --no-block ${UPDATER} ${AGENT}`);
+  }
+
+  /** install.sh of the release that the device was installed from, with more options. */
+  installAgain(options = ""): Promise<DeviceRun> {
+    const command = `sh ${SHARE}/release/install.sh --form script --deno ${DENO_COPY} ${options}`;
+    return this.device.exec(["sh", "-c", command]);
+  }
+
+  /** Writes into the file that is there, so that owner and mode stay. */
+  async #lowerBounds(path: string, bounds: Readonly<Record<string, number>>): Promise<void> {
+    const config = JSON.parse(await this.device.sh(`cat ${path}`)) as Record<string, unknown>;
+    await this.device.write(path, JSON.stringify({ ...config, bounds }), "0640");
   }
 
   /** Says what agents of each version do from their next start on. */
@@ -176,7 +160,7 @@ export class LabFleet implements AsyncDisposable {
 
   /** Builds an agent that the device can run, and puts it on the artifact host. */
   publish(build: AgentBuild) {
-    const prelude = [labPrelude(build.version), build.prelude ?? ""].join("\n");
+    const prelude = [labPrelude(build.version), build.prelude ?? []].flat().join("\n");
     return this.fleet.publish({ ...build, prelude, denoPath: DENO_PATH });
   }
 

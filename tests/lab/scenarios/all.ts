@@ -6,8 +6,9 @@
 import type { Scenario } from "../scenario.ts";
 import { FAULTS } from "./faults.ts";
 import { FIGURES } from "./figures.ts";
+import { INSTALLATION } from "./installation.ts";
 import { INTERRUPTIONS } from "./interruptions.ts";
 import { UPGRADES } from "./upgrades.ts";
 
 /** Every scenario of the lab. */
-export const SCENARIOS: readonly Scenario[] = [...UPGRADES, ...INTERRUPTIONS, ...FAULTS, ...FIGURES];
+export const SCENARIOS: readonly Scenario[] = [...UPGRADES, ...INSTALLATION, ...INTERRUPTIONS, ...FAULTS, ...FIGURES];
