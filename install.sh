@@ -788,6 +788,11 @@ property_of() { systemctl show -p "$2" --value "$1" 2>/dev/null || :; }
 is_active() { [ "$(property_of "$1" ActiveState)" = active ]; }
 is_stopped() { case $(property_of "$1" ActiveState) in inactive | failed | '') ;; *) return 1 ;; esac; }
 
+# The last lines of a unit, for whoever looks at a start that failed.
+show_log() {
+  ! has journalctl || journalctl --unit "$1" --lines 5 --output cat --no-pager 2>/dev/null | sed 's/^/  | /' >&2 || :
+}
+
 # Replaces the updater in place. It is stopped first, and asked once more: an upgrade may have begun meanwhile.
 put_updater() {
   updater_before=$(readlink -- "$root$UPDATER_LINK" || :)
@@ -817,6 +822,7 @@ put_updater() {
     rm -f -- "$root$updater_path.previous"
     return 0
   fi
+  show_log fleet-updater.service
   [ "$condition" != corrupt ] ||
     die 'fleet-updater does not start: its journal cannot be trusted; go on with: fleet-updater repair'
   take_updater_back
@@ -896,6 +902,7 @@ wait_until_ready() {
 
 not_ready() {
   not_ready_code=$(property ExecMainStatus)
+  show_log fleet-agent.service
   complain "fleet-agent is not READY: ${wait_said:-no status} ($(property Result), exit code $not_ready_code)"
   if [ "$not_ready_code" = "$EXIT_ENVIRONMENT" ] || [ "$wait_seconds" -ge "$READY_SECONDS" ]; then
     complain 'everything is installed, and it goes on trying by itself; follow it with: journalctl -fu fleet-agent'
