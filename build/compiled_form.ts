@@ -89,6 +89,8 @@ export async function compileProgram(options: CompileOptions): Promise<void> {
   try {
     const source = join(folder, "main.js");
     await Deno.writeTextFile(source, prelude + stampBundle(bundle, version, "compiled"));
+    // The file's time is compiled in too.
+    await Deno.utime(source, 0, 0);
     const output = await new Deno.Command(compiler.denoPath, {
       args: [
         "compile",
