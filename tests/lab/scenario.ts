@@ -16,6 +16,8 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly options?: Omit<LabFleetOptions, "system">;
+  /** Whether a short run has the time for it. Default no */
+  readonly inShort?: boolean;
   /** Runs on a device whose agent 1.0.0 is READY. */
   run(lab: LabFleet, note: NoteFigure): Promise<void>;
 }

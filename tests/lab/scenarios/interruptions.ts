@@ -27,6 +27,7 @@ function inEveryPhase(interrupt: Interrupt): Scenario["run"] {
 
 const reboot: Scenario = {
   name: "reboot-in-each-phase",
+  inShort: true,
   title: "systemctl reboot in each phase is no verdict: the previous agent comes up",
   run: inEveryPhase(async (lab) => {
     await lab.device.shutDown("reboot");
@@ -54,6 +55,7 @@ const cut: Scenario = {
 
 const updaterKilled: Scenario = {
   name: "updater-killed-in-each-phase",
+  inShort: true,
   title: "the updater is killed in each phase: systemd starts it again and it recovers",
   run: inEveryPhase(async (lab) => {
     await lab.device.sh(`systemctl kill --signal=SIGKILL --kill-who=main ${UPDATER}`);

@@ -10,6 +10,7 @@ import { assertEnd, type Scenario } from "../scenario.ts";
 
 const goodUpgrade: Scenario = {
   name: "good-upgrade",
+  inShort: true,
   title: "a good release is installed, and so is one three versions on",
   async run(lab) {
     const first = await assertEnd(lab, await lab.release({ version: "2.0.0" }), {
@@ -55,6 +56,7 @@ const BAD_RELEASES: readonly BadRelease[] = [
 
 const badReleases: Scenario = {
   name: "bad-releases",
+  inShort: true,
   title: "a release that exits with 0, 1 or 75, or is never ready, is rolled back and says why",
   options: { startTimeoutSec: 6 },
   async run(lab, note) {
