@@ -37,6 +37,7 @@ export * from "./contracts/codec.ts";
 export * from "./contracts/decode_problems.ts";
 export * from "./contracts/desired_state.ts";
 export * from "./contracts/device.ts";
+export * from "./contracts/device_groups.ts";
 export * from "./contracts/device_permissions.ts";
 export * from "./contracts/device_resource.ts";
 export * from "./contracts/digest.ts";

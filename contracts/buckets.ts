@@ -10,6 +10,8 @@ import {
   BUCKET_LARGEST_TO_AVERAGE,
   DESIRED_STATE_MAX_BYTES,
   DEVICE_DOCUMENT_MAX_BYTES,
+  DEVICE_GROUPS_AVERAGE_BYTES,
+  DEVICE_GROUPS_MAX_BYTES,
   RESOURCE_AVERAGE_BYTES,
   RESOURCE_MAX_BYTES,
   STATUS_MAX_BYTES,
@@ -23,6 +25,8 @@ export const BUCKETS = {
   deviceHeartbeat: "device-heartbeat",
   upgradeIntent: "agent-upgrade-intent",
   upgradeStatus: "agent-upgrade-status",
+  /** Groups of devices, from a system that decides on them; no device may read or write it. */
+  deviceGroups: "device-groups",
   /** Resources of the embedded store. */
   resources: "fleet-resources",
 } as const;
@@ -66,6 +70,8 @@ export const BUCKET_SPECS: readonly BucketSpec[] = [
   spec(BUCKETS.deviceHeartbeat, "memory", DEVICE_DOCUMENT_MAX_BYTES),
   spec(BUCKETS.upgradeIntent, "file", ATTEMPT_MAX_BYTES),
   spec(BUCKETS.upgradeStatus, "file", STATUS_MAX_BYTES),
+  // Made whether or not an operator reads it: it is filled before an operator is told to.
+  spec(BUCKETS.deviceGroups, "file", DEVICE_GROUPS_MAX_BYTES, DEVICE_GROUPS_AVERAGE_BYTES),
   spec(BUCKETS.resources, "file", RESOURCE_MAX_BYTES, RESOURCE_AVERAGE_BYTES),
 ];
 
@@ -90,7 +96,7 @@ export function documentMaxBytes(name: BucketName): number {
 }
 
 /**
- * Key of a document of which a device has one per bucket: info, heartbeat, intent, status.
+ * Key of a document of which a device has one per bucket: info, heartbeat, intent, status, groups.
  *
  * @param deviceId A validated device id
  */

@@ -55,6 +55,9 @@ Deno.test({
       "$KV.device-info.device-1.x",
       "$JS.API.DIRECT.GET.KV_desired-state.$KV.desired-state.device-2._generation",
       "$JS.API.DIRECT.GET.KV_fleet-resources.$KV.fleet-resources.Device.device-1",
+      // What authorizes it, its own included.
+      "$KV.device-groups.device-1",
+      "$JS.API.DIRECT.GET.KV_device-groups.$KV.device-groups.device-1",
       "$JS.API.DIRECT.GET.KV_desired-state",
       // Consumers without a filter, with a wider one, or in the older forms.
       "$JS.API.CONSUMER.CREATE.KV_desired-state",

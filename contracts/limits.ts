@@ -245,6 +245,8 @@ export const ATTEMPT_MAX_BYTES = 16 * KIB;
 export const STATUS_MAX_BYTES = 32 * KIB;
 /** Bytes of a device info or heartbeat. */
 export const DEVICE_DOCUMENT_MAX_BYTES = 16 * KIB;
+/** Bytes of the groups of one device: all of them at their longest, with room for writers that escape and indent. */
+export const DEVICE_GROUPS_MAX_BYTES = 16 * KIB;
 /** Bytes of one desired-state entry. */
 export const DESIRED_STATE_MAX_BYTES = 256 * KIB;
 /** Bytes of one embedded resource. */
@@ -258,6 +260,8 @@ export const BUCKET_HEADERS_MAX_BYTES = KIB;
 export const BUCKET_BASE_BYTES = 16 * MIB;
 /** Largest document of a bucket over its average one: no fleet has every document at its limit. */
 export const BUCKET_LARGEST_TO_AVERAGE = 4;
+/** Bytes of the groups of a device on average, header and index included: a device is in a few groups. */
+export const DEVICE_GROUPS_AVERAGE_BYTES = 2 * KIB;
 /** Bytes of an embedded resource on average: most are a `Device`, whose status is small. */
 export const RESOURCE_AVERAGE_BYTES = 8 * KIB;
 /** Bytes of a configuration file. */
@@ -374,6 +378,8 @@ export const DEVICE_INFO_SETTLE_MS = MINUTE_MS;
 export const FOREIGN_WRITE_SETTLE_MS = 2 * SECOND_MS;
 /** Pause after a lost compare-and-set, in ms: the winner's write comes by the watch within it. */
 export const LOST_RACE_PAUSE_MS = 200;
+/** Longest wait for the groups' bucket to be read to its end, after a start or an outage, in ms: as long, a plan waits. */
+export const GROUPS_CATCH_UP_MS = 10 * SECOND_MS;
 /** Reconciliations of one kind at a time: enough to hide the round trips of writes, few enough to stay fair. */
 export const RECONCILE_CONCURRENCY = 32;
 /** Time that reconciliation may keep the event loop before it lets messages in, in ms. */

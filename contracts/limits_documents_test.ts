@@ -6,6 +6,7 @@ import { agentReleaseSpec } from "./agent_release.ts";
 import { agentUpgradeAttempt, agentUpgradeStatus, type PostMortem } from "./agent_upgrade.ts";
 import { BUCKET_SPECS, bucketMaxBytes, BUCKETS } from "./buckets.ts";
 import { deviceInfo, heartbeat } from "./device.ts";
+import { deviceGroups } from "./device_groups.ts";
 import { deviceSpec, deviceStatus } from "./device_resource.ts";
 import { ARCHITECTURES, BINARY_FORMS } from "./formats.ts";
 import * as limits from "./limits.ts";
@@ -193,6 +194,7 @@ pure("limits: resources with every field at its limit fit the embedded store", (
     conditions,
   }, "");
   assertLess(sizeBytes({ ...device, metadata, spec: deviceSpec({ groups }, ""), status }), limits.RESOURCE_MAX_BYTES);
+  assertLess(sizeBytes(deviceGroups({ schema: 1, groups }, "")), limits.DEVICE_GROUPS_MAX_BYTES);
   const artifacts = ARCHITECTURES.flatMap((arch) =>
     BINARY_FORMS.map((form) => ({ ...release.spec.artifacts[0], arch, form, url: `https://h/${plain(2_038)}` }))
   );
@@ -215,6 +217,7 @@ pure("limits: an average fleet fits its buckets", () => {
     [BUCKETS.upgradeStatus, statusRolledBack],
     [BUCKETS.deviceInfo, info],
     [BUCKETS.deviceHeartbeat, beat],
+    [BUCKETS.deviceGroups, { schema: 1, groups: Array(4).fill("site:example/building-1") }],
     [BUCKETS.resources, device],
   ];
   for (const [name, document] of documents) {

@@ -65,12 +65,17 @@ export const DEFAULT_BOUNDS: OperatorBounds = {
   foreignWriteSettleMs: FOREIGN_WRITE_SETTLE_MS,
 };
 
+/** Where groups may come from: `Device.spec.groups`, or the bucket `device-groups` (DESIGN 3). */
+export const GROUP_SOURCES = ["device-spec", "bucket"] as const;
+
 const operatorConfigShape = object({
   nats: natsSettings,
   /** Devices that the buckets are sized for. Default {@link FLEET_SIZE_DEFAULT}. */
   fleetSize: optional(integer(1, FLEET_SIZE_MAX)),
   /** Copies of every bucket; more than 1 needs a cluster of as many servers. Default 1. */
   replicas: optional(oneOf([1, 3, 5])),
+  /** Where the groups come from that authorize devices. Default `device-spec`. */
+  groups: optional(object({ source: oneOf(GROUP_SOURCES) })),
   /** Lowest level that is logged. Default `info`. */
   logLevel: optional(oneOf(LOG_LEVELS)),
   /** Default {@link DEFAULT_BOUNDS}. */
@@ -82,6 +87,7 @@ export interface OperatorConfig {
   readonly nats: NatsSettings;
   readonly fleetSize: number;
   readonly replicas: 1 | 3 | 5;
+  readonly groups: { readonly source: (typeof GROUP_SOURCES)[number] };
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly bounds: OperatorBounds;
 }
@@ -91,6 +97,7 @@ export const operatorConfig: Decoder<OperatorConfig> = refined(operatorConfigSha
   nats: value.nats,
   fleetSize: value.fleetSize ?? FLEET_SIZE_DEFAULT,
   replicas: value.replicas ?? 1,
+  groups: value.groups ?? { source: "device-spec" },
   logLevel: value.logLevel ?? "info",
   bounds: { ...DEFAULT_BOUNDS, ...value.bounds },
 }));

@@ -11,6 +11,7 @@ Deno.test("a minimal configuration has the product's defaults", () => {
     nats: { servers: ["nats://127.0.0.1:4222"] },
     fleetSize: FLEET_SIZE_DEFAULT,
     replicas: 1,
+    groups: { source: "device-spec" },
     logLevel: "info",
     bounds: DEFAULT_BOUNDS,
   });
@@ -23,8 +24,18 @@ Deno.test("every problem is named at once, typos included", () => {
     "fleetSize: must be an integer, not a string",
     "replicas: is 2, must be one of 1, 3, 5",
     `bounds.lostAfterMs: is 0, must be from 1 to ${DEFAULT_BOUNDS.lostAfterMs}`,
-    "fleetsize: is not known here, known are nats, fleetSize, replicas, logLevel, bounds",
+    "fleetsize: is not known here, known are nats, fleetSize, replicas, groups, logLevel, bounds",
   ]);
+});
+
+Deno.test("groups come from the device's resource or from the bucket", () => {
+  for (const source of ["device-spec", "bucket"]) {
+    assertEquals(operatorConfig({ ...MINIMAL, groups: { source } }, "").groups.source, source);
+  }
+  assertEquals(problems({ ...MINIMAL, groups: { source: "ldap" } }), [
+    'groups.source: is "ldap", must be one of device-spec, bucket',
+  ]);
+  assertEquals(problems({ ...MINIMAL, groups: {} }), ["groups.source: is missing"]);
 });
 
 for (const [name, limit] of Object.entries(DEFAULT_BOUNDS)) {

@@ -143,7 +143,7 @@ export class Operator {
     });
     const unlisten = groups.onChange((id) => this.#devices.add(id));
     try {
-      const watching = [keeper.run(signal), ...this.#watches(signal)];
+      const watching = [keeper.run(signal), groups.run(signal), ...this.#watches(signal)];
       // A decision on half of what is known would be a wrong one.
       await Promise.race([Promise.all(SOURCES.map((name) => this.#read[name].promise)), aborted(signal)]);
       if (!signal.aborted) log.info("the fleet is read", this.figures);

@@ -11,6 +11,7 @@ import type { Bus, BusAdmin } from "../lib/bus/port.ts";
 import { backoffMs, systemClock } from "../lib/deadline.ts";
 import type { Logger } from "../lib/log.ts";
 import type { OperatorConfig } from "./config.ts";
+import { BucketGroupSource } from "./groups/bucket_group_source.ts";
 import { deviceSpecGroups } from "./groups/device_spec_groups.ts";
 import { Operator } from "./operator.ts";
 import { type FleetWrites, ObservedWrites, StoreWrites } from "./reconcile/fleet_writes.ts";
@@ -19,7 +20,7 @@ import { EmbeddedStore } from "./stores/embedded.ts";
 
 /** What the program works with. */
 export interface RunOptions {
-  readonly config: Pick<OperatorConfig, "bounds" | "fleetSize" | "replicas">;
+  readonly config: Pick<OperatorConfig, "bounds" | "fleetSize" | "groups" | "replicas">;
   /** Tells what would be written instead of writing; absent to write. */
   readonly observe?: (line: string) => void;
   /** Connects, however long that takes. Rejects with the signal's reason when it aborts. */
@@ -54,7 +55,7 @@ export async function runOperator(options: RunOptions, signal: AbortSignal): Pro
 }
 
 async function serve(bus: Bus & BusAdmin, options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { config: { bounds, fleetSize, replicas }, log, observe } = options;
+  const { config: { bounds, fleetSize, groups, replicas }, log, observe } = options;
   const buckets = { specs: BUCKET_SPECS, fleetSize, replicas };
   if (observe === undefined) {
     const ensure = () => bus.ensureBuckets(buckets.specs, fleetSize, replicas);
@@ -72,13 +73,18 @@ async function serve(bus: Bus & BusAdmin, options: RunOptions, signal: AbortSign
     buckets,
     store,
     writes,
-    groups: deviceSpecGroups,
+    groups: groups.source === "bucket" ? new BucketGroupSource({ bus, log }) : deviceSpecGroups,
     bounds,
     statusWriteIntervalMs: bounds.statusWriteIntervalMs,
     foreignWriteSettleMs: bounds.foreignWriteSettleMs,
     log,
   });
-  log.info("operator started", { version: BUILD_VERSION, observe: observe !== undefined, fleetSize });
+  log.info("operator started", {
+    version: BUILD_VERSION,
+    observe: observe !== undefined,
+    fleetSize,
+    groups: groups.source,
+  });
   await operator.run(signal);
   log.info("operator stopped");
 }

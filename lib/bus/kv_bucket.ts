@@ -65,9 +65,9 @@ export class NatsBucket implements KvBucket {
     return await readSnapshot(this.#core, this.name, filter, onEntry);
   }
 
-  watch(filter: string, signal: AbortSignal): AsyncIterable<WatchEvent> {
+  watch(filter: string, signal: AbortSignal, onLoss?: () => void): AsyncIterable<WatchEvent> {
     checkFilter(filter);
-    return watchKeys(this.#core, this.name, filter, signal);
+    return watchKeys(this.#core, this.name, filter, signal, onLoss);
   }
 
   /** The newest value or deletion of a key. */

@@ -70,8 +70,15 @@ export interface KvBucket {
    * @throws {FleetError} `E_BUS_SNAPSHOT_INCOMPLETE` (transient) when it began and did not complete; as `get` when it could not begin
    */
   snapshot(filter: string, onEntry: (entry: BusEntry) => void): Promise<{ entries: number; lastRevision: number }>;
-  /** Newest values, `current`, then changes, until the signal aborts. Survives reconnects and server restarts. */
-  watch(filter: string, signal: AbortSignal): AsyncIterable<WatchEvent>;
+  /**
+   * Newest values, `current`, then changes, until the signal aborts. Survives reconnects and server restarts.
+   *
+   * @param filter Key filter
+   * @param signal Ends it
+   * @param onLoss Called when what was yielded may not be the newest any more: the connection or the bucket is gone.
+   *   `restarted` follows once both are back. For those who must not decide on what may be old
+   */
+  watch(filter: string, signal: AbortSignal, onLoss?: () => void): AsyncIterable<WatchEvent>;
 }
 
 /** State of the connection, for logs, STATUS and vitals. */

@@ -22,12 +22,14 @@ type Item = WatchEvent | { readonly kind: "flow-control"; readonly answer: () =>
  * @param bucket The bucket
  * @param filter Key filter
  * @param signal Ends it
+ * @param onLoss Told of each loss, after everything that came before it was yielded
  */
 export async function* watchKeys(
   core: BusCore,
   bucket: BucketName,
   filter: string,
   signal: AbortSignal,
+  onLoss?: () => void,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const ended = AbortSignal.any([signal, core.closing]);
   // The server's flow control bounds it.
@@ -42,6 +44,7 @@ export async function* watchKeys(
         if (item.kind === "flow-control") item.answer();
         else yield item;
       }
+      onLoss?.();
     } finally {
       reader.close();
       queue.clear();

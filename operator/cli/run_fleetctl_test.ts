@@ -195,7 +195,7 @@ Deno.test("apply tells what it did, and a dry run what it would do", async () =>
       "device/device-4 configured (dry run)",
       '  ~ spec.groups: [] -> ["edge"]',
       "  release: none (NoGroups) -> agent-1-1 (upgrade to 1.1.0)",
-      "nothing was changed; applying this would start an upgrade on 1 device",
+      "nothing was changed; by the groups of Device.spec.groups, applying this would start an upgrade on 1 device",
       "",
     ].join("\n"),
   );

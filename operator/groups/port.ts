@@ -12,9 +12,15 @@ export interface GroupSource {
    * The groups that authorize a device now. A failure is an error, never an empty answer: an empty answer takes the
    * device away from its release.
    *
-   * @throws {FleetError} transient when it cannot be known; planning is tried again and nothing is changed until then
+   * @throws {FleetError} `transient` when it cannot be known now, `permanent` when what stands there must be mended
+   * first; planning is tried again either way, and nothing is changed until then
    */
   groupsOf(device: Device): Promise<readonly string[]>;
+  /**
+   * Follows the source until the signal aborts, where it must be followed; until it has been read, `groupsOf` waits or
+   * fails.
+   */
+  run(signal: AbortSignal): Promise<void>;
   /**
    * Calls a listener with the id of each device whose groups may have changed other than by its resource.
    *

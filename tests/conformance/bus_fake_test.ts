@@ -5,18 +5,9 @@ import { snapshotMap } from "../../lib/bus/snapshot_map.ts";
 import { MemoryBroker } from "../fakes/memory_bus.ts";
 import { testBus } from "./bus.ts";
 import { bytes, text } from "./bus_world.ts";
+import { openMemoryBusWorld } from "./memory_bus_world.ts";
 
-testBus("bus in memory", () => {
-  const broker = new MemoryBroker();
-  const bus = broker.connect();
-  return Promise.resolve({
-    bus,
-    deleteBucket: (name) => Promise.resolve(broker.deleteBucket(name)),
-    beginOutage: () => Promise.resolve(bus.disconnect()),
-    endOutage: () => Promise.resolve(bus.reconnect()),
-    close: () => bus.close(),
-  });
-});
+testBus("bus in memory", openMemoryBusWorld);
 
 async function openMemoryBus(nowMs?: () => number) {
   const broker = new MemoryBroker(nowMs);

@@ -39,7 +39,7 @@ export class FaultyBus implements Bus {
       update: (key, value, revision) => this.#write(() => bucket.update(key, value, revision)),
       delete: (key, revision) => this.#write(() => bucket.delete(key, revision)),
       snapshot: (filter, onEntry) => bucket.snapshot(filter, onEntry),
-      watch: (filter, signal) => bucket.watch(filter, signal),
+      watch: (...how) => bucket.watch(...how),
     };
   }
 

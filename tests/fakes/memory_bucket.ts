@@ -131,12 +131,16 @@ export class MemoryBucket implements KvBucket {
     throw busError("E_BUS_SNAPSHOT_INCOMPLETE", `Cannot ${what}: the connection was lost`);
   }
 
-  watch(filter: string, signal: AbortSignal): AsyncIterable<WatchEvent> {
+  watch(filter: string, signal: AbortSignal, onLoss?: () => void): AsyncIterable<WatchEvent> {
     checkFilter(filter);
-    return this.#follow(filter, AbortSignal.any([signal, this.#bus.closing]));
+    return this.#follow(filter, AbortSignal.any([signal, this.#bus.closing]), onLoss);
   }
 
-  async *#follow(filter: string, ended: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
+  async *#follow(
+    filter: string,
+    ended: AbortSignal,
+    onLoss?: () => void,
+  ): AsyncGenerator<WatchEvent, void, undefined> {
     const queue = new AbortableQueue<Item>(ended);
     for (let isFirst = true;; isFirst = false) {
       const stream = await this.#untilThere(ended);
@@ -165,6 +169,7 @@ export class MemoryBucket implements KvBucket {
           if (item === null) return;
           yield { kind: "entry", entry: copied(item.entry) };
         }
+        onLoss?.();
       } finally {
         for (const end of endings) end();
         queue.clear();

@@ -11,6 +11,7 @@ import { BUCKET_SPECS } from "../../contracts/buckets.ts";
 import { type Decoder, isOptional, structureOf } from "../../contracts/codec.ts";
 import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
+import { deviceGroups } from "../../contracts/device_groups.ts";
 import { devicePermissions } from "../../contracts/device_permissions.ts";
 import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
 import { BUCKET_HEADERS_MAX_BYTES } from "../../contracts/limits.ts";
@@ -34,6 +35,7 @@ const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
   condition,
   desiredEntry,
   desiredGeneration,
+  deviceGroups,
   deviceInfo,
   deviceSpec,
   deviceStatus,

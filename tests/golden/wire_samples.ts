@@ -9,11 +9,13 @@ import { agentUpgradeAttempt, agentUpgradeStatus } from "../../contracts/agent_u
 import { type Decoder, object, oneOf, optional } from "../../contracts/codec.ts";
 import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
+import { deviceGroups } from "../../contracts/device_groups.ts";
 import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
 import {
   ATTEMPT_MAX_BYTES,
   DESIRED_STATE_MAX_BYTES,
   DEVICE_DOCUMENT_MAX_BYTES,
+  DEVICE_GROUPS_MAX_BYTES,
   RESOURCE_MAX_BYTES,
   SELF_TEST_REPORT_MAX_BYTES,
   SOCKET_MESSAGE_MAX_BYTES,
@@ -127,6 +129,12 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: desiredEntry,
     maxBytes: DESIRED_STATE_MAX_BYTES,
     document: { schema: 1, deploymentId: uid, name: "web", generation: 3 },
+  },
+  {
+    name: "device_groups",
+    decoder: deviceGroups,
+    maxBytes: DEVICE_GROUPS_MAX_BYTES,
+    document: { schema: 1, groups: ["edge", "site:lab/2"] },
   },
   {
     name: "updater_request_status",

@@ -20,6 +20,7 @@ async function seed({ operator, a }: TestFleet): Promise<void> {
     await desired.put(`${device}._generation`, bytes(`generation of ${device}`));
     await desired.put(`${device}.x`, bytes(`entry of ${device}`));
     await intents.put(device, bytes(`intent of ${device}`));
+    await (await operator.bucket(BUCKETS.deviceGroups)).put(device, bytes(`groups of ${device}`));
   }
   for (const name of [BUCKETS.deviceInfo, BUCKETS.deviceHeartbeat, BUCKETS.upgradeStatus]) {
     await (await a.bucket(name)).put("a", bytes("by a"));
@@ -71,12 +72,22 @@ fleetTest("a large snapshot reaches a device through the server's flow control",
 });
 
 fleetTest("a device may not bind what it may not read", async ({ b }) => {
-  const error = await assertRejects(() => b.bucket(BUCKETS.resources), FleetError);
-  assertEquals(error.code, "E_BUS_NO_BUCKET");
+  for (const name of [BUCKETS.resources, BUCKETS.deviceGroups]) {
+    const error = await assertRejects(() => b.bucket(name), FleetError);
+    assertEquals(error.code, "E_BUS_NO_BUCKET", name);
+  }
 });
 
-/** Requests of device `b` that its permissions must stop, about `a`, the operator, and the server. */
+/** Requests of device `b` that its permissions must stop, about `a`, the operator, the server, and what authorizes it. */
 const FORBIDDEN_REQUESTS = [
+  ...["a", "b"].flatMap((device) => [
+    `$KV.device-groups.${device}`,
+    `${API}.DIRECT.GET.KV_device-groups.$KV.device-groups.${device}`,
+    `${API}.CONSUMER.CREATE.KV_device-groups.b_x.$KV.device-groups.${device}`,
+  ]),
+  `${API}.DIRECT.GET.KV_device-groups`,
+  `${API}.CONSUMER.CREATE.KV_device-groups.b_x.$KV.device-groups.>`,
+  `${API}.CONSUMER.CREATE.KV_device-groups.b_x`,
   ...[BUCKETS.deviceInfo, BUCKETS.deviceHeartbeat, BUCKETS.upgradeStatus, BUCKETS.upgradeIntent].flatMap((bucket) => [
     `$KV.${bucket}.a`,
     `${API}.DIRECT.GET.KV_${bucket}.$KV.${bucket}.a`,
@@ -231,6 +242,8 @@ const REPLY_TARGETS = [
   "$KV.device-heartbeat.a",
   "$KV.agent-upgrade-status.a",
   "$KV.fleet-resources.x",
+  "$KV.device-groups.a",
+  "$KV.device-groups.b",
   ...["$JS.API", API].flatMap((api) => [
     `${api}.STREAM.PURGE.KV_agent-upgrade-intent`,
     `${api}.STREAM.DELETE.KV_agent-upgrade-intent`,

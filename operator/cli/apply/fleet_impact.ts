@@ -42,6 +42,11 @@ export interface DeviceImpact {
 
 /** What a change would do to a fleet. */
 export interface FleetImpact {
+  /**
+   * Where the groups are taken from that were counted with. It is part of the answer: with `groups.source: bucket`, the
+   * operator takes them from elsewhere, and the counts are then those of a fleet whose bucket says the same.
+   */
+  readonly groupsFrom: "Device.spec.groups";
   readonly releases: readonly ReleaseImpact[];
   readonly devices: readonly DeviceImpact[];
   /** Devices of the whole fleet that would get a new attempt at once, and would not without the change. */
@@ -83,6 +88,7 @@ export function fleetImpact(before: FleetState, after: FleetState, changed: Chan
     }
   }
   return {
+    groupsFrom: "Device.spec.groups",
     releases: [...tallies].map(([release, tally]) => ({ release, ...tally })),
     devices,
     newAttempts,

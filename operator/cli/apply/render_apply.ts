@@ -73,10 +73,10 @@ function deviceLine({ before, after }: DeviceImpact): string {
   return before === after ? `  release: ${after}\n` : `  release: ${before} -> ${after}\n`;
 }
 
-function totalLine({ newAttempts }: FleetImpact): string {
-  return newAttempts === 0
-    ? "nothing was changed; applying this would start no upgrade\n"
-    : `nothing was changed; applying this would start an upgrade on ${count(newAttempts, "device")}\n`;
+/** Names where the groups are from: an operator may be told to take them from elsewhere, and no store says so. */
+function totalLine({ newAttempts, groupsFrom }: FleetImpact): string {
+  const what = newAttempts === 0 ? "no upgrade" : `an upgrade on ${count(newAttempts, "device")}`;
+  return `nothing was changed; by the groups of ${groupsFrom}, applying this would start ${what}\n`;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { FIELD_CHANGE_MAX_CHARS } from "../../../contracts/limits.ts";
 import { plainPaint } from "../render/paint.ts";
+import type { FleetImpact } from "./fleet_impact.ts";
 import { renderPreview, renderProblems } from "./render_apply.ts";
 
-const NO_IMPACT = { releases: [], devices: [], newAttempts: 0 };
+const NO_IMPACT: FleetImpact = { groupsFrom: "Device.spec.groups", releases: [], devices: [], newAttempts: 0 };
 
 Deno.test("renderPreview() shows a changed field whole up to its limit", () => {
   const line = (chars: number) => {
@@ -30,14 +31,14 @@ Deno.test("renderPreview() tells who comes, who goes, who is tied, and who would
   const release = { release: "r", targets: 1, wouldUpgrade: 0, others: { Paused: 1 }, gained: 1, lost: 2, tied: 3 };
   const result = { kind: "AgentRelease", name: "r", action: "unchanged", changes: [], warnings: [] } as const;
   assertEquals(
-    renderPreview([result], { releases: [release], devices: [], newAttempts: 0 }, plainPaint),
+    renderPreview([result], { ...NO_IMPACT, releases: [release] }, plainPaint),
     [
       "agentrelease/r unchanged (dry run)",
       "  targets 1 device: 0 would upgrade; would not: 1 Paused",
       "  decides for 1 device for which it does not decide now",
       "  lets 2 devices go for which it decides now",
       "  is tied on 3 devices with a release of the same priority: none is installed there",
-      "nothing was changed; applying this would start no upgrade",
+      "nothing was changed; by the groups of Device.spec.groups, applying this would start no upgrade",
       "",
     ].join("\n"),
   );

@@ -4,6 +4,7 @@ import { FleetError } from "../../../contracts/errors.ts";
 import { createLogger } from "../../../lib/log.ts";
 import { DEFAULT_BOUNDS } from "../../../operator/config.ts";
 import { runOperator } from "../../../operator/run_operator.ts";
+import { BucketGroupSource } from "../../../operator/groups/bucket_group_source.ts";
 import type { GroupSource } from "../../../operator/groups/port.ts";
 import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
@@ -38,6 +39,10 @@ class ScriptedGroups implements GroupSource {
     if (!this.fails) return Promise.resolve(this.names);
     const options = { code: "E_GROUPS", retry: "transient", failureClass: "environment" } as const;
     return Promise.reject(new FleetError("Cannot read the groups: the directory is away", options));
+  }
+
+  run(): Promise<void> {
+    return Promise.resolve();
   }
 
   onChange(listener: (deviceId: string) => void): () => void {
@@ -166,7 +171,7 @@ Deno.test("a connection that was given up is replaced by another one", async () 
   const ending = new AbortController();
   const lines: string[] = [];
   const running = runOperator({
-    config: { bounds: DEFAULT_BOUNDS, fleetSize: 10, replicas: 1 },
+    config: { bounds: DEFAULT_BOUNDS, fleetSize: 10, replicas: 1, groups: { source: "device-spec" } },
     connect: () => {
       const bus = broker.connect();
       made.push(bus);
@@ -187,3 +192,35 @@ Deno.test("a connection that was given up is replaced by another one", async () 
   await running;
   assertEquals(made.map(({ connected }) => connected), [false, false]);
 });
+
+Deno.test("groups from the bucket authorize in the place of the resource's, and one that cannot be read holds its device", () =>
+  withWorld(async (world, broker) => {
+    const log = createLogger({ sink: (line) => world.lines.push(line), format: "json" });
+    await world.operator({ groups: new BucketGroupSource({ bus: broker.connect(), log }) });
+    const bucket = await world.bus.bucket(BUCKETS.deviceGroups);
+    const put = (id: string, document: unknown) => bucket.put(id, new TextEncoder().encode(JSON.stringify(document)));
+    const [d1, d2] = [world.device("d1", { heartbeatMs: 50 }), world.device("d2", { heartbeatMs: 50 })];
+    await world.groups("d2", ["edge"]);
+    await world.release("stable");
+    await world.untilDevice("d1", ({ desiredReason }) => desiredReason === "NoGroups");
+    await world.untilDevice("d2", ({ desiredReason }) => desiredReason === "NoGroups");
+    await put("d1", { schema: 1, groups: ["edge"] });
+    await world.untilRelease("stable", { targets: 1, current: 1 });
+    await put("d1", { schema: 1, groups: ["edge"], until: "tomorrow" });
+    const { status } = await world.untilDevice("d1", ({ conditions }) => conditions !== undefined);
+    assertEquals(status?.conditions?.map(({ type, reason, message }) => ({ type, reason, message })), [{
+      type: "GroupsKnown",
+      reason: "GroupSourceFailed",
+      message: "Cannot read device-groups/d1: until: is not known here, known are schema, groups",
+    }]);
+    await world.release("stable", { version: "1.2.0" });
+    await put("d2", { schema: 1, groups: ["edge"] });
+    await world.untilDevice("d2", ({ agentVersion }) => agentVersion === "1.2.0");
+    assertEquals(d1.executed.map(({ targetVersion }) => targetVersion), ["1.1.0"]);
+    assertEquals(d2.executed.map(({ targetVersion }) => targetVersion), ["1.2.0"]);
+    await put("d1", { schema: 1, groups: ["edge"] });
+    await world.untilRelease("stable", { targets: 2, current: 2 });
+    await world.untilDevice("d1", ({ conditions }) => conditions === undefined);
+    await bucket.delete("d1");
+    await world.untilRelease("stable", { targets: 1, current: 1 });
+  }));
