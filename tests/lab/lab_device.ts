@@ -31,8 +31,9 @@ const CONTROL_GROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgr
 /*
  * The keeper of one device that is on. Each device has control groups of its own: two systems that manage the same ones
  * kill each other's processes. Its overlay is mounted in a mount namespace of its own. The keeper is told by the kernel
- * when the process that started it has died, and then kills everything in the groups at once, as a power cut does: a
- * run that is interrupted, however hard, leaves neither a mount nor a process.
+ * when the process that started it has died, and then kills everything in the groups at once, as a power cut does, and
+ * ends the servers whose files are in the device's folder: a run that is interrupted, however hard, leaves neither a
+ * mount nor a process; its files go with the next run.
  */
 const KEEPER = `
 image=$1; directory=$2; shift 2
@@ -41,7 +42,13 @@ for hierarchy in ${CONTROL_GROUPS.join(" ")}; do
   if [ -f "$hierarchy/cgroup.procs" ]; then groups="$groups $hierarchy/$(basename "$directory")"; fi
 done
 cut() { for group in $groups; do if [ -f "$group/cgroup.kill" ]; then echo 1 >"$group/cgroup.kill"; fi; done; }
-trap cut TERM INT HUP
+sweep() {
+  for process in /proc/[0-9]*; do
+    if tr '\\0' ' ' <"$process/cmdline" | grep -qF -- " $directory/"; then kill "\${process#/proc/}"; fi
+  done 2>/dev/null
+}
+trap cut TERM
+trap 'cut; sweep' HUP INT
 mkdir -p $groups
 unshare --mount --propagation private sh -euc '
   groups=$1; image=$2; directory=$3; shift 3
@@ -62,7 +69,7 @@ exit 0`;
 export class LabDevice implements AsyncDisposable {
   readonly system: LabSystem;
   readonly directory: string;
-  readonly #binds: Readonly<Record<string, string>>;
+  readonly #binds: Record<string, string>;
   #keeper: Deno.ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #init = 0;
@@ -70,7 +77,7 @@ export class LabDevice implements AsyncDisposable {
   private constructor({ system, binds }: LabDeviceOptions, directory: string) {
     this.system = system;
     this.directory = directory;
-    this.#binds = binds;
+    this.#binds = { ...binds };
   }
 
   /**
@@ -94,6 +101,11 @@ export class LabDevice implements AsyncDisposable {
     return this.#keeper !== null;
   }
 
+  /** Shares a file or folder of the host with it, read-only, from its next boot on. */
+  share(inside: string, outside: string): void {
+    this.#binds[inside] = outside;
+  }
+
   /** Boots it and waits until systemd takes orders; units may still be starting. */
   async boot(): Promise<void> {
     const args = [
@@ -106,7 +118,7 @@ export class LabDevice implements AsyncDisposable {
       "--machine=device",
       ...Object.entries(this.#binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`),
     ];
-    const words = ["--pdeathsig", "TERM", "sh", "-c", KEEPER, "sh"];
+    const words = ["--pdeathsig", "HUP", "sh", "-c", KEEPER, "sh"];
     const log = await Deno.open(`${this.directory}/console.log`, { create: true, append: true });
     const child = new Deno.Command("setpriv", {
       args: [...words, imagePath(this.system), this.directory, ...args],

@@ -70,16 +70,15 @@ export class LabFleet implements AsyncDisposable {
   static async start(options: LabFleetOptions): Promise<LabFleet> {
     const { baseline = "1.0.0" } = options;
     await using stack = new AsyncDisposableStack();
-    const fleet = stack.use(await Fleet.start({ deviceIds: [], foreignDeviceIds: [DEVICE_ID] }));
-    const share = `${fleet.directory}/share`;
-    await Deno.mkdir(share);
     const deno = await Deno.realPath(Deno.execPath());
-    const device = stack.use(
-      await LabDevice.create({
-        system: options.system,
-        binds: { [DENO_COPY]: deno, [SHARE]: share },
-      }),
-    );
+    const device = stack.use(await LabDevice.create({ system: options.system, binds: { [DENO_COPY]: deno } }));
+    // Its files are in the device's folder, where they go with it.
+    const directory = `${device.directory}/fleet`;
+    await Deno.mkdir(directory);
+    const fleet = stack.use(await Fleet.start({ deviceIds: [], foreignDeviceIds: [DEVICE_ID], directory }));
+    const share = `${directory}/share`;
+    await Deno.mkdir(share);
+    device.share(SHARE, share);
     await makeLabRelease(`${share}/release`, { version: baseline, denoPath: DENO_PATH });
     await device.boot();
     const lab = new LabFleet(fleet, device, stack.move());
