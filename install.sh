@@ -761,13 +761,20 @@ put_podman() {
   done
   if [ ! -e "$root/var/lib/systemd/linger/$ACCOUNT" ]; then
     changed "let the user manager of $ACCOUNT run from boot (linger)"
-    [ "$dry" = yes ] || loginctl enable-linger "$ACCOUNT" || complain "cannot enable linger for $ACCOUNT"
+    [ "$dry" = yes ] || loginctl enable-linger "$ACCOUNT" 2>/dev/null || linger_by_hand
   fi
   if [ ! -e "$root$STATE/home/.config/systemd/user/sockets.target.wants/podman.socket" ]; then
     changed "enable podman.socket of $ACCOUNT"
     [ "$dry" = yes ] || slowly 'starting podman.socket' start_podman_socket ||
       complain "cannot start podman.socket of $ACCOUNT; see systemctl --user -M $ACCOUNT@ status podman.socket"
   fi
+}
+
+# What logind would do: in a container it may refuse to.
+linger_by_hand() {
+  mkdir -p -- "$root/var/lib/systemd/linger"
+  : >"$root/var/lib/systemd/linger/$ACCOUNT"
+  systemctl start "user@$(id -u "$ACCOUNT").service" || complain "cannot start the user manager of $ACCOUNT"
 }
 
 # The user manager takes a moment after linger was enabled.
@@ -967,6 +974,7 @@ purge_data() {
     changed "remove the user $ACCOUNT"
     if [ "$dry" = no ]; then
       ! has loginctl || loginctl disable-linger "$ACCOUNT" 2>/dev/null || :
+      rm -f -- "$root/var/lib/systemd/linger/$ACCOUNT"
       ! has loginctl || loginctl terminate-user "$ACCOUNT" 2>/dev/null || :
       purge_tries=0
       until userdel "$ACCOUNT" >/dev/null 2>"$work/userdel"; do

@@ -212,3 +212,15 @@ Deno.test("install.sh gives the agent's user rootless Podman where Podman is", (
     assert(orders.includes("loginctl enable-linger fleet-agent"));
     assert(orders.includes("systemctl --user -M fleet-agent@ enable --now podman.socket"));
   }));
+
+Deno.test("install.sh enables linger by hand where logind refuses to", () =>
+  InstallWorld.use(async (world) => {
+    const release = await world.release("1.0.0");
+    await world.addPodman();
+    await world.tell("fail-loginctl", "");
+    const { code, err } = await world.live(firstInstall(world, release));
+    assertEquals([code, err], [0, ""]);
+    assert((await world.orders()).includes("systemctl start user@0.service"));
+    assert(Object.keys(await world.tree()).includes("/var/lib/systemd/linger/fleet-agent"));
+    assertStringIncludes((await world.live(["--from", release])).out, "Nothing to change\n");
+  }));
