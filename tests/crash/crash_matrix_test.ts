@@ -1,26 +1,12 @@
 import { report } from "../fakes/report.ts";
 import { assert, assertEquals } from "@std/assert";
-import { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import { countingGate, killingGate, type KillPoint } from "./killing_gate.ts";
 import { assertLegalEnd } from "./legal_end.ts";
 import { SCENARIOS } from "./scenarios.ts";
-import { live, runningAgent, type Scenario, setUpDisk } from "./simulated_device.ts";
-import type { AgentProcess } from "./simulated_service.ts";
+import { live, newDevice, type Scenario, type SimulatedDevice } from "./simulated_device.ts";
 
 /** Lives in a row that are killed at the same point, for "for ever": no life is told how many there will be. */
 const LIVES_KILLED = 5;
-
-interface Device {
-  readonly disk: MemoryFileSystem;
-  readonly process: AgentProcess;
-}
-
-async function newDevice(scenario: Scenario): Promise<Device> {
-  const disk = new MemoryFileSystem();
-  await setUpDisk(disk, scenario);
-  disk.syncAll();
-  return { disk, process: runningAgent(scenario) };
-}
 
 async function pointsOf(scenario: Scenario): Promise<KillPoint[]> {
   const device = await newDevice(scenario);
@@ -55,7 +41,7 @@ async function killAt(scenario: Scenario, point: KillPoint, times: number): Prom
 }
 
 /** Whatever was interrupted, the next attempt of a device that is not quarantined works. */
-async function assertNextAttemptWorks(what: string, device: Device, phase: string): Promise<void> {
+async function assertNextAttemptWorks(what: string, device: SimulatedDevice, phase: string): Promise<void> {
   if (phase === "rollback-failed" || phase === "complete") return;
   device.process.outageStarts = 0;
   device.process.refusedStops = 0;

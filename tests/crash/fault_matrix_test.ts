@@ -1,28 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { isFleetError } from "../../contracts/errors.ts";
 import { errnoError } from "../../lib/durable/file_system_error.ts";
-import { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import type { Gate } from "./gated_file_system.ts";
 import { countingGate } from "./killing_gate.ts";
 import { assertLegalEnd, phaseOn } from "./legal_end.ts";
 import { repair } from "./repair.ts";
 import { SCENARIOS } from "./scenarios.ts";
-import { live, runningAgent, type Scenario, setUpDisk } from "./simulated_device.ts";
-import type { AgentProcess } from "./simulated_service.ts";
+import { live, newDevice, type Scenario } from "./simulated_device.ts";
 
 const SERVICE_OPERATIONS = new Set(["start", "stop"]);
-
-interface Device {
-  readonly disk: MemoryFileSystem;
-  readonly process: AgentProcess;
-}
-
-async function newDevice(scenario: Scenario): Promise<Device> {
-  const disk = new MemoryFileSystem();
-  await setUpDisk(disk, scenario);
-  disk.syncAll();
-  return { disk, process: runningAgent(scenario) };
-}
 
 interface Fault {
   readonly gate: Gate;

@@ -4,10 +4,10 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
-import { MemoryFileSystem } from "../fakes/memory_file_system.ts";
+import type { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import { countingGate, killingGate } from "./killing_gate.ts";
 import { assertLegalEnd } from "./legal_end.ts";
-import { type LifeOptions, live, runningAgent, type Scenario, setUpDisk } from "./simulated_device.ts";
+import { type LifeOptions, live, newDevice, type Scenario } from "./simulated_device.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import type { AgentProcess } from "./simulated_service.ts";
 
@@ -30,10 +30,7 @@ export interface CutLife {
  * @param scenario What will be tried
  */
 export async function upgradeLife(scenario: Scenario): Promise<CutLife> {
-  const disk = new MemoryFileSystem();
-  await setUpDisk(disk, scenario);
-  disk.syncAll();
-  return { scenario, disk, process: runningAgent(scenario), send: true, boot: false };
+  return { ...await newDevice(scenario), scenario, send: true, boot: false };
 }
 
 /**

@@ -19,6 +19,7 @@ import { Interpreter } from "../../updater/interpreter.ts";
 import { JournalStore } from "../../updater/journal_store.ts";
 import type { Fetcher, Prober } from "../../updater/ports.ts";
 import { UpgradeService } from "../../updater/upgrade_service.ts";
+import { MemoryFileSystem } from "../fakes/memory_file_system.ts";
 import { sampleAttempt } from "../fakes/upgrade_samples.ts";
 import { type Gate, gatedFileSystem } from "./gated_file_system.ts";
 import { type AgentBehaviour, agentBinary, type AgentProcess, SimulatedService } from "./simulated_service.ts";
@@ -95,6 +96,24 @@ export async function setUpDisk(disk: FileSystem, { previous = "ready" }: Scenar
 }
 
 const ENVIRONMENT = { retry: "transient", failureClass: "environment" } as const;
+
+/** A device before its upgrade. */
+export interface SimulatedDevice {
+  readonly disk: MemoryFileSystem;
+  readonly process: AgentProcess;
+}
+
+/**
+ * A device before its upgrade, with everything on its disk durable.
+ *
+ * @param scenario What will be tried
+ */
+export async function newDevice(scenario: Scenario): Promise<SimulatedDevice> {
+  const disk = new MemoryFileSystem();
+  await setUpDisk(disk, scenario);
+  disk.syncAll();
+  return { disk, process: runningAgent(scenario) };
+}
 
 export function fetcherOf({ candidate, fetch = "whole" }: Scenario): Fetcher {
   return {
