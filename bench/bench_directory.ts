@@ -6,22 +6,47 @@
  */
 import { join } from "node:path";
 import { REPOSITORY_ROOT } from "../build/bundle.ts";
+import { waitUntil } from "../tests/nats/wait_until.ts";
 
 /** The variable that names the directory of a run. */
 export const DIRECTORY_VARIABLE = "HARMONY_BENCH_DIRECTORY";
 
-/** Makes a new directory; whoever calls this removes it. */
-export async function makeBenchDirectory(): Promise<string> {
-  const parent = join(REPOSITORY_ROOT, ".tools", "bench");
+const PARENT = join(REPOSITORY_ROOT, ".tools", "bench");
+/** Servers that write into the directory end a moment after the benchmark that has started them. */
+const REMOVE_TIMEOUT_MS = 20_000;
+
+/**
+ * Makes a new directory, named for this process, and removes those of processes that are gone.
+ *
+ * @param parent Where
+ */
+export async function makeBenchDirectory(parent: string = PARENT): Promise<string> {
   await Deno.mkdir(parent, { recursive: true });
-  return await Deno.makeTempDir({ dir: parent });
+  for await (const { name } of Deno.readDir(parent)) {
+    const pid = /^(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !await isThere(`/proc/${pid}`)) await Deno.remove(join(parent, name), { recursive: true });
+  }
+  return await Deno.makeTempDir({ dir: parent, prefix: `${Deno.pid}-` });
 }
 
-/** The runner's directory; for a benchmark file that runs alone a new one, which is removed when it ends. */
+/**
+ * Removes a directory into which a process that is ending may still write.
+ *
+ * @param directory The directory
+ * @throws {Error} when that process does not end
+ */
+export async function removeBenchDirectory(directory: string): Promise<void> {
+  await waitUntil(`the end of whoever writes into ${directory}`, async () => {
+    await Deno.remove(directory, { recursive: true }).catch(() => {});
+    return !await isThere(directory);
+  }, REMOVE_TIMEOUT_MS);
+}
+
+/** The runner's directory; for a benchmark file that runs alone a new one, which the next run removes. */
 export async function benchDirectory(): Promise<string> {
-  const given = Deno.env.get(DIRECTORY_VARIABLE);
-  if (given !== undefined) return given;
-  const own = await makeBenchDirectory();
-  globalThis.addEventListener("unload", () => Deno.removeSync(own, { recursive: true }));
-  return own;
+  return Deno.env.get(DIRECTORY_VARIABLE) ?? await makeBenchDirectory();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
 }

@@ -19,8 +19,14 @@ export interface LineServer {
  * @param args Its arguments
  */
 export function startLineServer(program: string, args: readonly string[]): LineServer {
-  const child = new Deno.Command(program, { args: [...args], stdin: "piped", stdout: "piped", stderr: "inherit" })
-    .spawn();
+  const child = new Deno.Command(program, {
+    args: [...args],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+    // The end of a benchmark file kills every other child, before it can stop what it has started itself.
+    detached: true,
+  }).spawn();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const writer = child.stdin.getWriter();
   const encoder = new TextEncoder();

@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { REPOSITORY_ROOT } from "../build/bundle.ts";
 import { sourcePaths } from "../build/source_tree.ts";
-import { makeBenchDirectory } from "./bench_directory.ts";
+import { makeBenchDirectory, removeBenchDirectory } from "./bench_directory.ts";
 import { runRound } from "./bench_round.ts";
 import { figuresOf, type Round } from "./figures.ts";
 import { describeMachine, loadPerProcessor } from "./machine.ts";
@@ -91,18 +91,12 @@ async function runAll(
 
 async function bench(request: BenchRequest): Promise<number> {
   const directory = await makeBenchDirectory();
-  const interrupted = () => {
-    Deno.removeSync(directory, { recursive: true });
-    Deno.exit(130);
-  };
-  Deno.addSignalListener("SIGINT", interrupted);
-  Deno.addSignalListener("SIGTERM", interrupted);
   try {
     const load = loadPerProcessor();
     write(`machine: ${await describeMachine(directory)}\n`);
     const { done, failed } = await runAll(request, directory);
     const figures = figuresOf(done);
-    write(`${request.rounds} rounds, medians over them; less is better\n\n${renderTable(figures)}`);
+    write(`rounds: ${request.rounds}, medians over them; less is better\n\n${renderTable(figures)}`);
     for (const problem of failed) write(`failed: ${problem}\n`);
     if (load > BUSY_LOAD_PER_PROCESSOR) {
       write(`The machine was busy (load ${load.toFixed(2)} per processor): repeat this on a quiet one\n`);
@@ -110,7 +104,7 @@ async function bench(request: BenchRequest): Promise<number> {
     write(`\n${renderJson(figures)}\n`);
     return failed.length === 0 ? 0 : 1;
   } finally {
-    await Deno.remove(directory, { recursive: true });
+    await removeBenchDirectory(directory);
   }
 }
 

@@ -28,6 +28,9 @@ async function fill(bucket: KvBucket, keys: number): Promise<void> {
 }
 
 const directory = Deno.args[0] ?? "";
+// The server of the round before may still be ending: two must not use the same data.
+using lock = await Deno.open(join(directory, "lock"), { create: true, write: true });
+await lock.lock(true);
 const filledPath = join(directory, "filled");
 const server = await startNatsServer({ directory });
 try {
