@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { COMPLETES, expectEqual, tally } from "../expectation.ts";
+import { expectEqual, tally } from "../expectation.ts";
 import type { Story } from "../story.ts";
+import { checkEveryUpgrade } from "./every_upgrade.ts";
 import { DEVICE_IDS, GROUP } from "../world/demo_world.ts";
 
 const VERSION = "1.1.0";
@@ -57,17 +58,6 @@ async function upgradeAll(story: Story): Promise<void> {
       "starts the new one. READY=1 from the new agent commits; nothing else does.",
   );
   await story.fleetctl("apply", "-f", release.file);
-  await Promise.all(DEVICE_IDS.map(async (id) => {
-    const { status } = await story.checkEnd(VERSION, id, VERSION, { phases: COMPLETES, runs: VERSION });
-    story.upgrades.push(status);
-  }));
-  for (const id of DEVICE_IDS) {
-    await story.deviceStatus(
-      id,
-      `a report of ${VERSION}`,
-      ({ agentVersion, step, desiredReason }) =>
-        agentVersion === VERSION && step === undefined && desiredReason === "UpToDate",
-    );
-  }
+  await checkEveryUpgrade(story, VERSION);
   await story.fleetctl("get", "releases");
 }

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { COMPLETES, expectEqual, tally } from "../expectation.ts";
+import { expectEqual, tally } from "../expectation.ts";
 import type { Story } from "../story.ts";
+import { checkEveryUpgrade } from "./every_upgrade.ts";
 import { DEVICE_IDS } from "../world/demo_world.ts";
 
 const VERSION = "2.0.0";
@@ -21,18 +22,7 @@ export async function uniteFleet(story: Story): Promise<void> {
   );
   const release = await world.publish({ name: NAME, build: { version: VERSION }, priority: PRIORITY });
   await story.fleetctl("apply", "-f", release.file);
-  await Promise.all(DEVICE_IDS.map(async (id) => {
-    const { status } = await story.checkEnd(VERSION, id, VERSION, { phases: COMPLETES, runs: VERSION });
-    story.upgrades.push(status);
-  }));
-  for (const id of DEVICE_IDS) {
-    await story.deviceStatus(
-      id,
-      `a report of ${VERSION}`,
-      ({ agentVersion, step, desiredReason }) =>
-        agentVersion === VERSION && step === undefined && desiredReason === "UpToDate",
-    );
-  }
+  await checkEveryUpgrade(story, VERSION);
   await story.fleetctl("get", "devices");
   await story.fleetctl("get", "releases");
   const devices = await world.devices();

@@ -4,12 +4,10 @@
  *
  * @module
  */
-import { FleetError } from "../../contracts/errors.ts";
 import { binaryPath, type ManagedPaths, managedPaths, versionOfBinary } from "../../contracts/managed_paths.ts";
-import { updaterResponse, type UpdaterState } from "../../contracts/updater_protocol.ts";
-import { SOCKET_MESSAGE_MAX_BYTES } from "../../contracts/limits.ts";
-import { exchange } from "../../lib/unix/exchange.ts";
+import type { UpdaterState } from "../../contracts/updater_protocol.ts";
 import { waitUntil } from "../nats/wait_until.ts";
+import { askUpdater } from "./ask_updater.ts";
 import { type Child, startChild } from "./child_process.ts";
 
 /** What a device is set up with, as `install.sh` would. */
@@ -28,8 +26,6 @@ export interface DeviceSetup {
   readonly agentBounds?: Readonly<Record<string, number>>;
   readonly updaterBounds?: Readonly<Record<string, number>>;
 }
-
-const STATUS_TIMEOUT_MS = 5_000;
 
 /** One device. */
 export class FleetDevice {
@@ -126,18 +122,8 @@ export class FleetDevice {
   }
 
   /** The updater's state, or null while it does not answer. */
-  async state(): Promise<UpdaterState | null> {
-    try {
-      const answer = await exchange(this.paths.updaterSocket, { protocol: 1, request: "status" }, {
-        timeoutMs: STATUS_TIMEOUT_MS,
-        maxBytes: SOCKET_MESSAGE_MAX_BYTES,
-      });
-      const response = updaterResponse(answer, "");
-      return response.ok ? response.state : null;
-    } catch (error) {
-      if (error instanceof FleetError) return null;
-      throw error;
-    }
+  state(): Promise<UpdaterState | null> {
+    return askUpdater(this.paths.updaterSocket);
   }
 
   /**

@@ -6,11 +6,10 @@
  */
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
-import { FleetError, isFleetError } from "../../contracts/errors.ts";
-import { SOCKET_MESSAGE_MAX_BYTES } from "../../contracts/limits.ts";
+import { isFleetError } from "../../contracts/errors.ts";
 import { managedPaths } from "../../contracts/managed_paths.ts";
-import { updaterResponse, type UpdaterState } from "../../contracts/updater_protocol.ts";
-import { exchange } from "../../lib/unix/exchange.ts";
+import type { UpdaterState } from "../../contracts/updater_protocol.ts";
+import { askUpdater } from "../fleet/ask_updater.ts";
 import type { AgentBuild } from "../fleet/agent_builds.ts";
 import { FAST_AGENT, FAST_UPDATER, Fleet } from "../fleet/fleet.ts";
 import { waitUntil } from "../nats/wait_until.ts";
@@ -25,7 +24,6 @@ export const DEVICE_ID = "lab-1";
 const DENO_PATH = "/usr/lib/harmony-fleet/deno";
 const DENO_COPY = "/mnt/deno";
 const SHARE = "/mnt/share";
-const STATUS_TIMEOUT_MS = 5_000;
 
 /** The units. */
 export const AGENT = "fleet-agent.service";
@@ -192,18 +190,7 @@ export class LabFleet implements AsyncDisposable {
   /** The updater's state, or null while it does not answer. */
   async state(): Promise<UpdaterState | null> {
     if (!this.device.isOn) return null;
-    try {
-      const path = this.device.hostPath(this.paths.updaterSocket);
-      const answer = await exchange(path, { protocol: 1, request: "status" }, {
-        timeoutMs: STATUS_TIMEOUT_MS,
-        maxBytes: SOCKET_MESSAGE_MAX_BYTES,
-      });
-      const response = updaterResponse(answer, "");
-      return response.ok ? response.state : null;
-    } catch (error) {
-      if (error instanceof FleetError) return null;
-      throw error;
-    }
+    return await askUpdater(this.device.hostPath(this.paths.updaterSocket));
   }
 
   /** Waits until the updater shows a public phase of an attempt. */

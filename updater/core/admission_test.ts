@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { canonicalDigest } from "../../contracts/digest.ts";
-import { sampleAttempt } from "../../tests/fakes/upgrade_samples.ts";
-import { SAMPLE_RECORDS } from "../../tests/fakes/upgrade_samples.ts";
+import { SAMPLE_RECORDS, sampleAttempt } from "../../tests/fakes/upgrade_samples.ts";
 import { type AdmissionFacts, admit } from "./admission.ts";
 import { EMPTY_RECORD, type UpdaterRecord } from "./record.ts";
 

@@ -6,6 +6,7 @@
  */
 import {
   type AgentUpgradeAttempt,
+  agentUpgradeAttempt,
   type PhaseTransition,
   phaseTransition,
   type PostMortem,
@@ -23,11 +24,9 @@ import {
   optional,
 } from "../../contracts/codec.ts";
 import { FAILURE_CLASSES, type FailureClass } from "../../contracts/errors.ts";
-import { detail, instant, reason, sha256Hex, shortText } from "../../contracts/formats.ts";
-import { absolutePath } from "../../contracts/formats.ts";
+import { absolutePath, detail, instant, reason, sha256Hex, shortText } from "../../contracts/formats.ts";
 import { JOURNAL_HISTORY_MAX, TRANSITIONS_MAX } from "../../contracts/limits.ts";
 import { binaryPath, type ManagedPaths, versionOfBinary } from "../../contracts/managed_paths.ts";
-import { agentUpgradeAttempt } from "../../contracts/agent_upgrade.ts";
 import {
   type AttemptOutcome,
   attemptOutcome,
