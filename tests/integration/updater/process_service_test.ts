@@ -235,7 +235,7 @@ Deno.test("closing ends what is under way without a verdict, and leaves the agen
   assertEquals(processInfo(pid)?.ended, false);
   assertEquals(await root.startedPids(), [pid]);
   sendSignal(pid, "SIGKILL");
-  await waitUntil("it is gone", () => processInfo(pid)?.ended !== false);
+  await waitUntil("it is reaped, which ends what waits for it", () => processInfo(pid) === null);
 });
 
 Deno.test("closing during a stop does not wait for a stubborn agent", async () => {
@@ -249,5 +249,5 @@ Deno.test("closing during a stop does not wait for a stubborn agent", async () =
   const [pid = 0] = await root.startedPids();
   assertEquals(processInfo(pid)?.ended, false);
   sendSignal(pid, "SIGKILL");
-  await waitUntil("it is gone", () => processInfo(pid)?.ended !== false);
+  await waitUntil("it is reaped, which ends what waits for it", () => processInfo(pid) === null);
 });
