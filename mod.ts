@@ -35,6 +35,7 @@ export * from "./contracts/buckets.ts";
 export * from "./contracts/canonical_json.ts";
 export * from "./contracts/codec.ts";
 export * from "./contracts/decode_problems.ts";
+export * from "./contracts/deployment_status.ts";
 export * from "./contracts/desired_state.ts";
 export * from "./contracts/device.ts";
 export * from "./contracts/device_groups.ts";
@@ -42,6 +43,7 @@ export * from "./contracts/device_permissions.ts";
 export * from "./contracts/device_resource.ts";
 export * from "./contracts/digest.ts";
 export * from "./contracts/errors.ts";
+export * from "./contracts/fleet_deployment.ts";
 export {
   absolutePath,
   type Architecture,
@@ -68,6 +70,7 @@ export {
 export * from "./contracts/limits.ts";
 export * from "./contracts/managed_paths.ts";
 export * from "./contracts/placement.ts";
+export * from "./contracts/podman_workload.ts";
 export * from "./contracts/readiness.ts";
 export * from "./contracts/release_identity.ts";
 export * from "./contracts/resource.ts";

@@ -8,6 +8,8 @@ import {
   BUCKET_BASE_BYTES,
   BUCKET_HEADERS_MAX_BYTES,
   BUCKET_LARGEST_TO_AVERAGE,
+  DEPLOYMENT_STATUS_AVERAGE_BYTES,
+  DEPLOYMENT_STATUS_MAX_BYTES,
   DESIRED_STATE_MAX_BYTES,
   DEVICE_DOCUMENT_MAX_BYTES,
   DEVICE_GROUPS_AVERAGE_BYTES,
@@ -18,9 +20,10 @@ import {
 } from "./limits.ts";
 import { GENERATION_TOKEN } from "./desired_state.ts";
 
-/** Names of the buckets that agent upgrades need. */
+/** Names of the buckets. */
 export const BUCKETS = {
   desiredState: "desired-state",
+  deploymentStatus: "deployment-status",
   deviceInfo: "device-info",
   deviceHeartbeat: "device-heartbeat",
   upgradeIntent: "agent-upgrade-intent",
@@ -65,6 +68,7 @@ function spec(
 /** All buckets. */
 export const BUCKET_SPECS: readonly BucketSpec[] = [
   spec(BUCKETS.desiredState, "file", DESIRED_STATE_MAX_BYTES),
+  spec(BUCKETS.deploymentStatus, "file", DEPLOYMENT_STATUS_MAX_BYTES, DEPLOYMENT_STATUS_AVERAGE_BYTES),
   spec(BUCKETS.deviceInfo, "file", DEVICE_DOCUMENT_MAX_BYTES),
   // Memory: a heartbeat is worth nothing after a restart of the broker, and must not wear its disk.
   spec(BUCKETS.deviceHeartbeat, "memory", DEVICE_DOCUMENT_MAX_BYTES),
@@ -129,5 +133,24 @@ export function generationKey(deviceId: string): string {
  * @param deploymentId UID of the deployment
  */
 export function desiredEntryKey(deviceId: string, deploymentId: string): string {
+  return `${deviceId}.${deploymentId}`;
+}
+
+/**
+ * Key filter of everything that a device has in `deployment-status`.
+ *
+ * @param deviceId A validated device id
+ */
+export function deploymentStatusFilter(deviceId: string): string {
+  return `${deviceId}.*`;
+}
+
+/**
+ * Key of a device's status of one deployment.
+ *
+ * @param deviceId A validated device id
+ * @param deploymentId UID of the deployment
+ */
+export function deploymentStatusKey(deviceId: string, deploymentId: string): string {
   return `${deviceId}.${deploymentId}`;
 }

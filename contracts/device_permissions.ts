@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { type BucketName, BUCKETS, desiredStateFilter, deviceKey } from "./buckets.ts";
+import { type BucketName, BUCKETS, deploymentStatusFilter, desiredStateFilter, deviceKey } from "./buckets.ts";
 import { deviceId as deviceIdFormat } from "./formats.ts";
 import {
   API_PREFIX,
@@ -46,6 +46,8 @@ function bucketGrants(device: string): BucketGrant[] {
   const own = deviceKey(device);
   return [
     { bucket: BUCKETS.desiredState, keys: desiredStateFilter(device), watch: true, write: false },
+    // Watched to find what is left of deployments that were removed while the agent was away.
+    { bucket: BUCKETS.deploymentStatus, keys: deploymentStatusFilter(device), watch: true, write: true },
     { bucket: BUCKETS.deviceInfo, keys: own, watch: false, write: true },
     { bucket: BUCKETS.deviceHeartbeat, keys: own, watch: false, write: true },
     { bucket: BUCKETS.upgradeIntent, keys: own, watch: true, write: false },

@@ -5,6 +5,7 @@
  * @module
  */
 
+export * from "./limits_deployments.ts";
 export * from "./limits_fleetctl.ts";
 
 const SECOND_MS = 1_000;

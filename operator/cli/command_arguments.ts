@@ -7,13 +7,13 @@ import { type Command, InvalidArgumentError } from "commander";
 import { isFleetError } from "../../contracts/errors.ts";
 import { labels } from "../../contracts/formats.ts";
 import { COMMAND_TIMEOUT_MAX_S } from "../../contracts/limits.ts";
-import type { ResourceKind } from "../../contracts/resource.ts";
 import { RESOURCE_RULES } from "../stores/resource_rules.ts";
 import { type Selector, TARGET_PHASES, type TargetPhase } from "./invocation.ts";
+import type { FleetctlKind } from "./manifest/manifest_input.ts";
 import { nearestName } from "./manifest/nearest_name.ts";
 
 /** Names of each kind on the command line; the first is the one that messages use. */
-const KIND_NAMES: Readonly<Record<ResourceKind, readonly string[]>> = {
+const KIND_NAMES: Readonly<Record<FleetctlKind, readonly string[]>> = {
   Device: ["devices", "device", "dev"],
   AgentRelease: ["releases", "release", "agentreleases", "agentrelease", "rel"],
 };
@@ -70,7 +70,7 @@ export function selectorOf(command: Command, given: unknown): Selector {
 
 /** What a command is about. */
 export interface Target {
-  readonly kind: ResourceKind;
+  readonly kind: FleetctlKind;
   /** Empty for all. */
   readonly names: readonly string[];
 }
@@ -100,7 +100,7 @@ export function targetOf(command: Command, first: string, rest: readonly string[
 }
 
 /** A name that no resource of its kind can have is a wrong line, not one that is not found. */
-export function checkedName(command: Command, kind: ResourceKind, name: string): string {
+export function checkedName(command: Command, kind: FleetctlKind, name: string): string {
   try {
     return RESOURCE_RULES[kind].name(name, JSON.stringify(name));
   } catch (error) {
@@ -109,9 +109,9 @@ export function checkedName(command: Command, kind: ResourceKind, name: string):
   }
 }
 
-function kindOf(command: Command, text: string): ResourceKind {
+function kindOf(command: Command, text: string): FleetctlKind {
   for (const [kind, names] of Object.entries(KIND_NAMES)) {
-    if (names.includes(text.toLowerCase())) return kind as ResourceKind;
+    if (names.includes(text.toLowerCase())) return kind as FleetctlKind;
   }
   const nearest = nearestName(text, [...KIND_NAMES.Device, ...KIND_NAMES.AgentRelease]);
   const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { ResourceKind } from "../../contracts/resource.ts";
+
+import type { FleetctlKind } from "./manifest/manifest_input.ts";
 
 /** Formats of `--output`. */
 export const OUTPUT_FORMATS = ["table", "json", "yaml", "name"] as const;
@@ -41,7 +42,7 @@ export type Invocation =
   }
   | {
     readonly command: "get" | "watch";
-    readonly kind: ResourceKind;
+    readonly kind: FleetctlKind;
     /** Empty for all. */
     readonly names: readonly string[];
     readonly selector: Selector;
@@ -49,13 +50,13 @@ export type Invocation =
   }
   | {
     readonly command: "describe";
-    readonly kind: ResourceKind;
+    readonly kind: FleetctlKind;
     readonly names: readonly string[];
     readonly output: OutputFormat;
   }
   | {
     readonly command: "delete";
-    readonly kind: ResourceKind;
+    readonly kind: FleetctlKind;
     readonly names: readonly string[];
     readonly ignoreNotFound: boolean;
   }

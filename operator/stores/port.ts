@@ -9,12 +9,14 @@
  */
 import type { AgentRelease } from "../../contracts/agent_release.ts";
 import type { Device } from "../../contracts/device_resource.ts";
+import type { FleetDeployment } from "../../contracts/fleet_deployment.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 
 /** The stored resource of each kind. */
 export interface ResourceOf {
   readonly Device: Device;
   readonly AgentRelease: AgentRelease;
+  readonly FleetDeployment: FleetDeployment;
 }
 
 /** What a writer gives of a resource; the store makes uid, versions and times. */

@@ -7,6 +7,7 @@
 import { agentReleaseSpec, agentReleaseStatus } from "../../contracts/agent_release.ts";
 import type { Decoder } from "../../contracts/codec.ts";
 import { DEVICE_ID_LABEL, deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
+import { fleetDeploymentSpec, fleetDeploymentStatus } from "../../contracts/fleet_deployment.ts";
 import { deviceId, resourceName } from "../../contracts/formats.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import type { ResourceOf } from "./port.ts";
@@ -36,6 +37,12 @@ export const RESOURCE_RULES: { readonly [K in ResourceKind]: ResourceRules<K> } 
     name: resourceName,
     spec: agentReleaseSpec,
     status: agentReleaseStatus,
+    forcedLabels: () => ({}),
+  },
+  FleetDeployment: {
+    name: resourceName,
+    spec: fleetDeploymentSpec,
+    status: fleetDeploymentStatus,
     forcedLabels: () => ({}),
   },
 };

@@ -9,12 +9,15 @@ import { agentReleaseSpec, agentReleaseStatus } from "../../contracts/agent_rele
 import { agentUpgradeAttempt, agentUpgradeStatus, UPGRADE_PHASES } from "../../contracts/agent_upgrade.ts";
 import { BUCKET_SPECS } from "../../contracts/buckets.ts";
 import { type Decoder, isOptional, structureOf } from "../../contracts/codec.ts";
-import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
+import { CONTAINER_STATES, DEPLOYMENT_PHASES, deploymentStatus } from "../../contracts/deployment_status.ts";
+import { desiredDeployment, desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
 import { deviceGroups } from "../../contracts/device_groups.ts";
 import { devicePermissions } from "../../contracts/device_permissions.ts";
 import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
+import { fleetDeploymentSpec, fleetDeploymentStatus } from "../../contracts/fleet_deployment.ts";
 import { BUCKET_HEADERS_MAX_BYTES } from "../../contracts/limits.ts";
+import { podmanV0 } from "../../contracts/podman_workload.ts";
 import { READINESS_STEPS } from "../../contracts/readiness.ts";
 import { condition, storedMetadata } from "../../contracts/resource.ts";
 import { selfTestReport } from "../../contracts/self_test_report.ts";
@@ -33,13 +36,18 @@ const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
   agentUpgradeStatus,
   attemptOutcome,
   condition,
+  deploymentStatus,
+  desiredDeployment,
   desiredEntry,
   desiredGeneration,
   deviceGroups,
   deviceInfo,
   deviceSpec,
   deviceStatus,
+  fleetDeploymentSpec,
+  fleetDeploymentStatus,
   heartbeat,
+  podmanV0,
   selfTestReport,
   storedMetadata,
   updaterRefusal,
@@ -50,7 +58,7 @@ const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
 const WITHOUT_STRUCTURE = ["updaterRequest", "updaterResponse"];
 
 /** Members whose own members have a table of their own. */
-const ELSEWHERE = new Set(["transaction.status", "conditions"]);
+const ELSEWHERE = new Set(["transaction.status", "conditions", "podmanV0"]);
 
 const page = await Deno.readTextFile(new URL("../../docs/wire.md", import.meta.url));
 
@@ -126,6 +134,8 @@ Deno.test("docs/wire.md explains every code, phase and step, in the program's or
   assertEquals(firstColumn("<!-- table: phases -->"), [...UPGRADE_PHASES]);
   const steps = /Steps, in order: ([\s\S]*?)\. The same word/.exec(page)?.[1];
   assertEquals(codesIn(steps), [...READINESS_STEPS]);
+  assertEquals(firstColumn("<!-- table: deployment phases -->"), [...DEPLOYMENT_PHASES]);
+  assertEquals(firstColumn("<!-- table: container states -->"), [...CONTAINER_STATES]);
   const durable = tableAfter("<!-- document: updaterState -->").find(([cell]) => cell === "`transaction.phase`");
   assertEquals(codesIn(durable?.[3]), [...DURABLE_PHASES]);
 });
@@ -145,8 +155,9 @@ function subjectPattern(documented: string): RegExp {
   const escaped = documented.replaceAll(/[$.*]/g, "\\$&");
   const pattern = escaped
     .replaceAll(/KV(_|\\\.)B/g, "KV$1[a-z-]+")
-    .replaceAll(/<(?:key|filter)>/g, "device-1(?:\\.>)?")
+    .replaceAll(/<(?:key|filter)>/g, "device-1(?:\\.[>*])?")
     .replaceAll("<consumer>", "\\*")
+    .replaceAll("<deployment UUID>", "\\*")
     .replaceAll("<device>", "device-1");
   return new RegExp(`^${pattern}$`);
 }

@@ -7,12 +7,15 @@
 import { agentReleaseSpec, agentReleaseStatus } from "../../contracts/agent_release.ts";
 import { agentUpgradeAttempt, agentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { type Decoder, object, oneOf, optional } from "../../contracts/codec.ts";
-import { desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
+import { deploymentStatus } from "../../contracts/deployment_status.ts";
+import { desiredDeployment, desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { deviceInfo, heartbeat } from "../../contracts/device.ts";
 import { deviceGroups } from "../../contracts/device_groups.ts";
 import { deviceSpec, deviceStatus } from "../../contracts/device_resource.ts";
+import { fleetDeploymentSpec, fleetDeploymentStatus } from "../../contracts/fleet_deployment.ts";
 import {
   ATTEMPT_MAX_BYTES,
+  DEPLOYMENT_STATUS_MAX_BYTES,
   DESIRED_STATE_MAX_BYTES,
   DEVICE_DOCUMENT_MAX_BYTES,
   DEVICE_GROUPS_MAX_BYTES,
@@ -21,9 +24,10 @@ import {
   SOCKET_MESSAGE_MAX_BYTES,
   STATUS_MAX_BYTES,
 } from "../../contracts/limits.ts";
-import { API_VERSION, storedMetadata } from "../../contracts/resource.ts";
+import { API_VERSION, type ResourceKind, storedMetadata } from "../../contracts/resource.ts";
 import { selfTestReport } from "../../contracts/self_test_report.ts";
 import { updaterRequest, updaterResponse } from "../../contracts/updater_protocol.ts";
+import { deployment, deploymentFailed, desiredWeb } from "./deployment_documents.ts";
 import { beat, capabilities, device, info, minimalReleaseSpec, release, uid } from "./fleet_documents.ts";
 import {
   attempt,
@@ -65,7 +69,7 @@ const outcome = {
   at: "2026-11-30T08:00:42.120Z",
 };
 
-function resource(kind: "Device" | "AgentRelease", spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
+function resource(kind: ResourceKind, spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
   return object({
     apiVersion: oneOf([API_VERSION]),
     kind: oneOf([kind]),
@@ -129,6 +133,18 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: desiredEntry,
     maxBytes: DESIRED_STATE_MAX_BYTES,
     document: { schema: 1, deploymentId: uid, name: "web", generation: 3 },
+  },
+  {
+    name: "desired_deployment",
+    decoder: desiredDeployment,
+    maxBytes: DESIRED_STATE_MAX_BYTES,
+    document: desiredWeb,
+  },
+  {
+    name: "deployment_status",
+    decoder: deploymentStatus,
+    maxBytes: DEPLOYMENT_STATUS_MAX_BYTES,
+    document: deploymentFailed,
   },
   {
     name: "device_groups",
@@ -195,6 +211,12 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: resource("AgentRelease", agentReleaseSpec, agentReleaseStatus),
     maxBytes: RESOURCE_MAX_BYTES,
     document: release,
+  },
+  {
+    name: "fleet_deployment",
+    decoder: resource("FleetDeployment", fleetDeploymentSpec, fleetDeploymentStatus),
+    maxBytes: RESOURCE_MAX_BYTES,
+    document: deployment,
   },
   {
     name: "agent_release_spec_minimal",

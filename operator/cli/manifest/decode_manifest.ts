@@ -9,10 +9,10 @@ import { knownProblems } from "../../../contracts/decode_problems.ts";
 import { isFleetError } from "../../../contracts/errors.ts";
 import { instant, labels, uuid } from "../../../contracts/formats.ts";
 import { RESOURCE_NAME_MAX_CHARS } from "../../../contracts/limits.ts";
-import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from "../../../contracts/resource.ts";
+import { API_VERSION } from "../../../contracts/resource.ts";
 import { unknownMembers } from "../../../contracts/unknown_members.ts";
 import { RESOURCE_RULES } from "../../stores/resource_rules.ts";
-import type { ManifestInput, ManifestProblem } from "./manifest_input.ts";
+import { FLEETCTL_KINDS, type FleetctlKind, type ManifestInput, type ManifestProblem } from "./manifest_input.ts";
 import { nearestName } from "./nearest_name.ts";
 
 /** A document that may be applied, or everything that is wrong with it. */
@@ -31,7 +31,7 @@ const metadataDecoder = {
   creationTimestamp: optional(instant),
 };
 
-function documentDecoder(kind: ResourceKind) {
+function documentDecoder(kind: FleetctlKind) {
   return object({
     apiVersion: oneOf([API_VERSION]),
     kind: oneOf([kind]),
@@ -42,7 +42,7 @@ function documentDecoder(kind: ResourceKind) {
 }
 
 const DOCUMENTS = { Device: documentDecoder("Device"), AgentRelease: documentDecoder("AgentRelease") };
-const header = object({ apiVersion: oneOf([API_VERSION]), kind: oneOf(RESOURCE_KINDS) });
+const header = object({ apiVersion: oneOf([API_VERSION]), kind: oneOf(FLEETCTL_KINDS) });
 /** Where the members that `fleetctl release` owns are left out, the decoder's defaults must not stand for them. */
 const ownedByCommands = object({ spec: object({ revision: optional(integer(1)), paused: optional(flag) }) });
 
@@ -71,9 +71,9 @@ export function decodeManifest(value: unknown, base = ""): DecodedManifest {
   return { ok: true, input: { ...common, ...specOf(kind.value, value, base) } };
 }
 
-type KindAndSpec = { [K in ResourceKind]: Pick<Extract<ManifestInput, { kind: K }>, "kind" | "spec"> }[ResourceKind];
+type KindAndSpec = { [K in FleetctlKind]: Pick<Extract<ManifestInput, { kind: K }>, "kind" | "spec"> }[FleetctlKind];
 
-function specOf(kind: ResourceKind, value: unknown, base: string): KindAndSpec {
+function specOf(kind: FleetctlKind, value: unknown, base: string): KindAndSpec {
   const source = (value as { spec: unknown }).spec;
   const path = pathBelow(base, "spec");
   if (kind === "Device") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
@@ -115,7 +115,7 @@ function withKindHint(problem: ManifestProblem, value: unknown): ManifestProblem
   if (typeof value !== "object" || value === null) return problem;
   const { kind, apiVersion } = value as Record<string, unknown>;
   if (problem.path.endsWith("kind") && typeof kind === "string") {
-    const nearest = nearestName(kind, RESOURCE_KINDS);
+    const nearest = nearestName(kind, FLEETCTL_KINDS);
     return nearest === undefined ? problem : { ...problem, hint: `did you mean ${nearest}?` };
   }
   if (apiVersion !== API_VERSION) return { ...problem, hint: `write apiVersion: ${API_VERSION}` };
@@ -123,7 +123,7 @@ function withKindHint(problem: ManifestProblem, value: unknown): ManifestProblem
 }
 
 function forcedLabelProblem(
-  kind: ResourceKind,
+  kind: FleetctlKind,
   name: string,
   given: Readonly<Record<string, string>> | undefined,
   base: string,

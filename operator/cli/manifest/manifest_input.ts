@@ -37,6 +37,11 @@ export interface ReleaseInput extends InputBase {
   readonly spec: Omit<AgentReleaseSpec, "revision" | "paused"> & Partial<Pick<AgentReleaseSpec, "revision" | "paused">>;
 }
 
+/** Kinds that `fleetctl` works with. */
+export const FLEETCTL_KINDS = ["Device", "AgentRelease"] as const;
+/** One of {@link FLEETCTL_KINDS}. */
+export type FleetctlKind = (typeof FLEETCTL_KINDS)[number];
+
 /** A document that may be applied. */
 export type ManifestInput = DeviceInput | ReleaseInput;
 
