@@ -76,6 +76,9 @@ export * from "./contracts/release_identity.ts";
 export * from "./contracts/resource.ts";
 export * from "./contracts/self_test_report.ts";
 export * from "./contracts/subjects.ts";
+export * from "./contracts/system_upgrade.ts";
+export * from "./contracts/task_plan.ts";
+export * from "./contracts/task_run.ts";
 export * from "./contracts/unknown_members.ts";
 export * from "./contracts/updater_protocol.ts";
 

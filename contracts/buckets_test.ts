@@ -7,8 +7,14 @@ import {
   desiredStateFilter,
   deviceKey,
   generationKey,
+  planChunkKey,
+  runFilter,
+  runKey,
+  splitSystemUpgradeKey,
+  systemUpgradeFilter,
+  systemUpgradeKey,
 } from "./buckets.ts";
-import { BUCKET_HEADERS_MAX_BYTES, FLEET_SIZE_MAX, STATUS_MAX_BYTES } from "./limits.ts";
+import { BUCKET_HEADERS_MAX_BYTES, FLEET_SIZE_MAX, STATUS_MAX_BYTES, TASK_DEADLINE_MAX_S } from "./limits.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -44,4 +50,27 @@ pure("keys begin with the device's id as a whole token", () => {
   assertEquals(generationKey("device-1"), "device-1._generation");
   assertEquals(desiredEntryKey("device-1", deployment), `device-1.${deployment}`);
   assertEquals(desiredStateFilter("device-1"), "device-1.>");
+});
+
+pure("keys of system upgrades: device and run are one token each, and found again", () => {
+  const run = "7d2f4c1e-7d52-4a7e-9f5e-0d6f1a2b3c4d";
+  assertEquals(systemUpgradeKey("device-1", run), `device-1.${run}`);
+  assertEquals(systemUpgradeFilter("device-1"), "device-1.*");
+  assertEquals(runFilter(run), `*.${run}`);
+  assertEquals(splitSystemUpgradeKey(`device-1.${run}`), { deviceId: "device-1", runId: run });
+  for (const key of ["device-1", "device-1.", `.${run}`, `a.${run}.b`, ""]) {
+    assertEquals(splitSystemUpgradeKey(key), null, key);
+  }
+  assertEquals([runKey(run), planChunkKey(run, "nonce", 7)], [run, `${run}.nonce.7`]);
+});
+
+pure("ages: what a run needs is kept for longer than it may last, and only that has an age", () => {
+  const aged = BUCKET_SPECS.filter(({ maxAgeS }) => maxAgeS !== undefined);
+  assertEquals(aged.map(({ name }) => name), [
+    BUCKETS.systemUpgradeIntent,
+    BUCKETS.systemUpgradeStatus,
+    BUCKETS.taskPlan,
+    BUCKETS.taskHistory,
+  ]);
+  for (const { name, maxAgeS = 0 } of aged) assert(maxAgeS > TASK_DEADLINE_MAX_S, name);
 });

@@ -10,7 +10,14 @@
  *
  * @module
  */
-import { type BucketName, BUCKETS, deploymentStatusFilter, desiredStateFilter, deviceKey } from "./buckets.ts";
+import {
+  type BucketName,
+  BUCKETS,
+  deploymentStatusFilter,
+  desiredStateFilter,
+  deviceKey,
+  systemUpgradeFilter,
+} from "./buckets.ts";
 import { deviceId as deviceIdFormat } from "./formats.ts";
 import {
   API_PREFIX,
@@ -52,6 +59,8 @@ function bucketGrants(device: string): BucketGrant[] {
     { bucket: BUCKETS.deviceHeartbeat, keys: own, watch: false, write: true },
     { bucket: BUCKETS.upgradeIntent, keys: own, watch: true, write: false },
     { bucket: BUCKETS.upgradeStatus, keys: own, watch: false, write: true },
+    { bucket: BUCKETS.systemUpgradeIntent, keys: systemUpgradeFilter(device), watch: true, write: false },
+    { bucket: BUCKETS.systemUpgradeStatus, keys: systemUpgradeFilter(device), watch: false, write: true },
   ];
 }
 

@@ -26,6 +26,9 @@ Deno.test({
       "$KV.device-info.device-1",
       "$KV.device-heartbeat.device-1",
       "$KV.agent-upgrade-status.device-1",
+      "$KV.system-upgrade-status.device-1.run-1",
+      "$JS.fleet.API.DIRECT.GET.KV_system-upgrade-intent.$KV.system-upgrade-intent.device-1.run-1",
+      "$JS.fleet.API.CONSUMER.CREATE.KV_system-upgrade-intent.device-1_x1.$KV.system-upgrade-intent.device-1.*",
       "$JS.fleet.API.DIRECT.GET.KV_agent-upgrade-intent.$KV.agent-upgrade-intent.device-1",
       "$JS.fleet.API.DIRECT.GET.KV_agent-upgrade-status.$KV.agent-upgrade-status.device-1",
       "$JS.fleet.API.DIRECT.GET.KV_desired-state.$KV.desired-state.device-1._generation",
@@ -49,6 +52,14 @@ Deno.test({
       // Its own intent and desired state are written by the operator only.
       "$KV.agent-upgrade-intent.device-1",
       "$KV.desired-state.device-1._generation",
+      "$KV.system-upgrade-intent.device-1.run-1",
+      "$KV.system-upgrade-status.device-2.run-1",
+      "$KV.system-upgrade-status.device-1",
+      // Plans and history name other devices.
+      "$JS.API.DIRECT.GET.KV_task-plan.$KV.task-plan.run-1",
+      "$JS.API.DIRECT.GET.KV_task-history.$KV.task-history.run-1",
+      "$JS.API.CONSUMER.CREATE.KV_system-upgrade-intent.device-1_x1.$KV.system-upgrade-intent.*.run-1",
+      "$JS.API.DIRECT.GET.KV_system-upgrade-status.$KV.system-upgrade-status.device-2.run-1",
       // Another device's data, names that begin alike included.
       "$KV.agent-upgrade-status.device-2",
       "$KV.agent-upgrade-status.device-11",
@@ -124,7 +135,7 @@ Deno.test({
         /^\$KV\.|^\$JS\.FC\.|^\$JS\.fleet\.API\.(DIRECT\.GET|CONSUMER\.CREATE)\.KV_[a-z-]+\./.test(service),
         service,
       );
-      assert(!/intent|desired-state|resources/.test(service) || !service.startsWith("$KV."), service);
+      assert(!/intent|desired-state|resources|task/.test(service) || !service.startsWith("$KV."), service);
     }
     assertEquals(streams, ["fleet.deliver.>"]);
     assertEquals(mappings, { "$JS.fleet.API.>": "$JS.API.>" });

@@ -7,6 +7,8 @@
 
 export * from "./limits_deployments.ts";
 export * from "./limits_fleetctl.ts";
+export * from "./limits_system_upgrade.ts";
+export * from "./limits_tasks.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

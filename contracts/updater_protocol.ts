@@ -21,6 +21,13 @@ import {
 import { FAILURE_CLASSES } from "./errors.ts";
 import { absolutePath, detail, instant, reason, sha256Hex, shortText, uuid, version } from "./formats.ts";
 import { CAPABILITIES_MAX } from "./limits.ts";
+import {
+  SYSTEM_UPGRADE_SCHEMA,
+  type SystemUpgradeAttempt,
+  systemUpgradeAttempt,
+  type SystemUpgradeStatus,
+  systemUpgradeStatus,
+} from "./system_upgrade.ts";
 
 /** Version of the protocol. */
 export const UPDATER_PROTOCOL = 1;
@@ -56,41 +63,70 @@ export const UPDATER_ERROR_CODES = [
   "E_UNSUPPORTED_SCHEME",
   "E_VERSION_SELECTED",
   "E_STOPPING",
+  "E_EXPIRED",
+  "E_CLOCK_INSANE",
+  "E_LEDGER_FULL",
+  "E_LEDGER_CORRUPT",
+  "E_LEDGER_LOST",
+  "E_UNSUPPORTED_OPERATION",
   "E_INTERNAL",
 ] as const;
 /** One of {@link UPDATER_ERROR_CODES}. */
 export type UpdaterErrorCode = (typeof UPDATER_ERROR_CODES)[number];
 
+const REQUESTS = ["status", "upgrade", "system-upgrade"] as const;
+
 const statusRequest = object({ protocol: integer(1), request: oneOf(["status"]) });
+const systemUpgradeRequest = object({
+  protocol: integer(1),
+  request: oneOf(["system-upgrade"]),
+  attempt: systemUpgradeAttempt,
+});
 const upgradeRequest = object({
   protocol: integer(1),
   request: oneOf(["upgrade"]),
   attempt: agentUpgradeAttempt,
 });
 
-/** A request with, for an upgrade, the attempt as it came: its digest is taken over the whole document. */
+/** A request with, for an upgrade of either kind, the attempt as it came: its digest is taken over the whole document. */
 export type UpdaterRequest =
   | { readonly request: "status" }
   | {
     readonly request: "upgrade";
     readonly attempt: Decoded<typeof agentUpgradeAttempt>;
     readonly document: unknown;
+  }
+  | {
+    readonly request: "system-upgrade";
+    readonly attempt: SystemUpgradeAttempt;
+    readonly document: unknown;
   };
 
 /** Decodes a request; keeps the attempt's document as it came beside the decoded one. */
 export const updaterRequest: Decoder<UpdaterRequest> = (value: unknown, path: string): UpdaterRequest => {
-  const kind = object({ protocol: integer(1), request: oneOf(["status", "upgrade"]) })(value, path);
+  const kind = object({ protocol: integer(1), request: oneOf(REQUESTS) })(value, path);
   if (kind.protocol !== UPDATER_PROTOCOL) {
     throw decodeError("protocol", `is ${kind.protocol}, this updater speaks ${UPDATER_PROTOCOL}`);
   }
   if (kind.request === "status") return { request: statusRequest(value, path).request };
-  const { request, attempt } = upgradeRequest(value, path);
-  // Members are added without a new schema; a newer one says that an older reader would misread the document.
-  if (attempt.schema > AGENT_UPGRADE_SCHEMA) {
-    throw decodeError("attempt.schema", `is ${attempt.schema}, this updater reads up to ${AGENT_UPGRADE_SCHEMA}`);
+  if (kind.request === "system-upgrade") {
+    const { request, attempt } = systemUpgradeRequest(value, path);
+    checkSchema(attempt.schema, SYSTEM_UPGRADE_SCHEMA);
+    return { request, attempt, document: attemptDocument(value) };
   }
-  return { request, attempt, document: (value as { attempt: unknown }).attempt };
+  const { request, attempt } = upgradeRequest(value, path);
+  checkSchema(attempt.schema, AGENT_UPGRADE_SCHEMA);
+  return { request, attempt, document: attemptDocument(value) };
 };
+
+function attemptDocument(request: unknown): unknown {
+  return (request as { attempt: unknown }).attempt;
+}
+
+/** Members are added without a new schema; a newer one says that an older reader would misread the document. */
+function checkSchema(schema: number, newest: number): void {
+  if (schema > newest) throw decodeError("attempt.schema", `is ${schema}, this updater reads up to ${newest}`);
+}
 
 /** Decodes the part of the journal that a starting agent needs (`Fleet agent upgrades`, Readiness and commit). */
 export const transactionView = object({
@@ -111,12 +147,17 @@ export const updaterState = object({
   updaterVersion: version,
   /** What this updater can do: `https`, `oci`, `AptFullUpgradeV1`. */
   capabilities: list(shortText, CAPABILITIES_MAX),
-  /** Whether a mutating request would be refused as busy. */
+  /** Whether a new attempt of either kind would be refused as busy. */
   busy: flag,
   /** Whether every new attempt is refused until root repairs the device. */
   quarantined: flag,
   /** Null when there has been no transaction. */
   transaction: nullable(transactionView),
+  /**
+   * The system upgrade that runs, or else the last one that it accepted; absent when there was none, and from an updater
+   * that is too old for one.
+   */
+  systemUpgrade: optional(systemUpgradeStatus),
 });
 /** What the updater answers. */
 export type UpdaterState = Decoded<typeof updaterState>;
@@ -145,12 +186,23 @@ export const attemptOutcome = object({
 export type AttemptOutcome = Decoded<typeof attemptOutcome>;
 
 const answered = object({ protocol: integer(1), ok: flag });
-const success = object({ state: updaterState, outcome: optional(attemptOutcome) });
+const success = object({
+  state: updaterState,
+  /** To `upgrade`: how its attempt ended. */
+  outcome: optional(attemptOutcome),
+  /** To `system-upgrade`: its attempt as the ledger has it, just accepted, under way, or ended long ago. */
+  systemUpgrade: optional(systemUpgradeStatus),
+});
 const failure = object({ error: updaterRefusal });
 
-/** A response: the updater's state, to an upgrade with the outcome of its attempt, or a refusal. */
+/** A response: the updater's state, to an upgrade with what became of its attempt, or a refusal. */
 export type UpdaterResponse =
-  | { readonly ok: true; readonly state: UpdaterState; readonly outcome?: AttemptOutcome }
+  | {
+    readonly ok: true;
+    readonly state: UpdaterState;
+    readonly outcome?: AttemptOutcome;
+    readonly systemUpgrade?: SystemUpgradeStatus;
+  }
   | { readonly ok: false; readonly error: UpdaterRefusal };
 
 /** Decodes a response. */

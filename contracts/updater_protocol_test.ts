@@ -1,5 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
+import { systemAttempt, systemFailed, systemSucceeded } from "../tests/golden/task_documents.ts";
 import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
 import { AGENT_UPGRADE_SCHEMA } from "./agent_upgrade.ts";
 import { object } from "./codec.ts";
@@ -76,6 +77,11 @@ pure("request: every problem names its field", () => {
     [{ protocol: 1, request: "upgrade", attempt: { ...attempt, schema: AGENT_UPGRADE_SCHEMA + 1 } }, "attempt.schema"],
     [{ protocol: 1, request: "upgrade", attempt: { ...attempt, artifact: {} } }, "attempt.artifact.url"],
   ];
+  bad.push(
+    [{ protocol: 1, request: "system-upgrade" }, "attempt"],
+    [{ protocol: 1, request: "system-upgrade", attempt }, "attempt.runId"],
+    [{ protocol: 1, request: "system-upgrade", attempt: { ...systemAttempt, schema: 2 } }, "attempt.schema"],
+  );
   for (const [document, field] of bad) assertRejected(updaterRequest, document, field);
   for (const document of [[], null, "status", 1]) assertRejected(updaterRequest, document, "");
   assertRejected(
@@ -93,6 +99,7 @@ pure("response parts: strict in every field", () => {
   const { transaction, ...rest } = state;
   const everyMember = {
     ...rest,
+    systemUpgrade: { ...systemSucceeded, ...systemFailed },
     transaction: transaction && { ...transaction, status: { ...statusRolledBack, rejectedRevision: 1 } },
   };
   assertStrictDecoder(updaterState, everyMember, { nullable: ["transaction"] });
@@ -102,6 +109,7 @@ pure("response: written and read back", () => {
   const responses = [
     { ok: true, state },
     { ok: true, state: { ...state, transaction: null }, outcome },
+    { ok: true, state: { ...state, systemUpgrade: systemSucceeded }, systemUpgrade: systemFailed },
     { ok: false, error: refusal },
   ] as const;
   for (const response of responses) {
@@ -123,4 +131,12 @@ pure("codes and durable phases: every one is read, no other", () => {
   for (const phase of DURABLE_PHASES) phased({ state: { ...state, transaction: { ...state.transaction, phase } } }, "");
   const odd = { state: { ...state, transaction: { ...state.transaction, phase: "complete" } } };
   assertRejected(phased, odd, "state.transaction.phase");
+});
+
+pure("system upgrade: the document is kept as it came, and an older reader takes a newer state", () => {
+  const newer = { ...systemAttempt, window: "night" };
+  const request = updaterRequest({ protocol: 1, request: "system-upgrade", attempt: newer }, "");
+  assertEquals(request, { request: "system-upgrade", attempt: systemAttempt, document: newer });
+  const { systemUpgrade: _, ...older } = updaterState({ ...state, systemUpgrade: systemFailed }, "");
+  assertEquals(older, state);
 });

@@ -31,7 +31,8 @@ export function bucketStreamConfig(spec: BucketSpec, fleetSize: number, replicas
     max_bytes: bucketMaxBytes(spec, fleetSize),
     max_msg_size: spec.maxValueBytes,
     max_msgs: -1,
-    max_age: 0,
+    // In ns; 0 is for ever.
+    max_age: (spec.maxAgeS ?? 0) * 1e9,
     max_consumers: -1,
     discard: "new",
     allow_direct: true,

@@ -73,6 +73,7 @@ export class ScriptedUpdater {
       this.polls++;
       return this.answerStatusWith ?? encodeUpdaterResponse({ ok: true, state: this.state });
     }
+    if (decoded.request === "system-upgrade") throw new Error("the scripted updater makes no system upgrades");
     this.requests++;
     const answer = this.#upgrade(decoded.attempt, canonicalDigest(decoded.document));
     this.onUpgrade();

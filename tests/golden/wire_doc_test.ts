@@ -22,6 +22,14 @@ import { READINESS_STEPS } from "../../contracts/readiness.ts";
 import { condition, storedMetadata } from "../../contracts/resource.ts";
 import { selfTestReport } from "../../contracts/self_test_report.ts";
 import {
+  SYSTEM_UPGRADE_PHASES,
+  SYSTEM_UPGRADE_REASONS,
+  systemUpgradeAttempt,
+  systemUpgradeStatus,
+} from "../../contracts/system_upgrade.ts";
+import { taskHistoryRecord, taskPlanChunk, taskPlanManifest } from "../../contracts/task_plan.ts";
+import { TASK_RUN_REASONS, taskRunSpec, taskRunStatus } from "../../contracts/task_run.ts";
+import {
   attemptOutcome,
   DURABLE_PHASES,
   UPDATER_ERROR_CODES,
@@ -50,6 +58,13 @@ const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
   podmanV0,
   selfTestReport,
   storedMetadata,
+  systemUpgradeAttempt,
+  systemUpgradeStatus,
+  taskHistoryRecord,
+  taskPlanChunk,
+  taskPlanManifest,
+  taskRunSpec,
+  taskRunStatus,
   updaterRefusal,
   updaterState,
 };
@@ -58,7 +73,7 @@ const DOCUMENTS: Readonly<Record<string, Decoder<unknown>>> = {
 const WITHOUT_STRUCTURE = ["updaterRequest", "updaterResponse"];
 
 /** Members whose own members have a table of their own. */
-const ELSEWHERE = new Set(["transaction.status", "conditions", "podmanV0"]);
+const ELSEWHERE = new Set(["transaction.status", "systemUpgrade", "spec", "conditions", "podmanV0"]);
 
 const page = await Deno.readTextFile(new URL("../../docs/wire.md", import.meta.url));
 
@@ -132,6 +147,9 @@ Deno.test("docs/wire.md explains every code, phase and step, in the program's or
   const firstColumn = (header: string) => tableAfter(header).flatMap(([cell]) => codesIn(cell));
   assertEquals(firstColumn("<!-- table: codes -->"), [...UPDATER_ERROR_CODES]);
   assertEquals(firstColumn("<!-- table: phases -->"), [...UPGRADE_PHASES]);
+  assertEquals(firstColumn("<!-- table: system phases -->"), [...SYSTEM_UPGRADE_PHASES]);
+  assertEquals(firstColumn("<!-- table: system reasons -->"), [...SYSTEM_UPGRADE_REASONS]);
+  assertEquals(firstColumn("<!-- table: run reasons -->"), [...TASK_RUN_REASONS]);
   const steps = /Steps, in order: ([\s\S]*?)\. The same word/.exec(page)?.[1];
   assertEquals(codesIn(steps), [...READINESS_STEPS]);
   assertEquals(firstColumn("<!-- table: deployment phases -->"), [...DEPLOYMENT_PHASES]);
@@ -157,7 +175,7 @@ function subjectPattern(documented: string): RegExp {
     .replaceAll(/KV(_|\\\.)B/g, "KV$1[a-z-]+")
     .replaceAll(/<(?:key|filter)>/g, "device-1(?:\\.[>*])?")
     .replaceAll("<consumer>", "\\*")
-    .replaceAll("<deployment UUID>", "\\*")
+    .replaceAll(/<(?:deployment UUID|run)>/g, "\\*")
     .replaceAll("<device>", "device-1");
   return new RegExp(`^${pattern}$`);
 }

@@ -23,12 +23,28 @@ import {
   SELF_TEST_REPORT_MAX_BYTES,
   SOCKET_MESSAGE_MAX_BYTES,
   STATUS_MAX_BYTES,
+  SYSTEM_ATTEMPT_MAX_BYTES,
+  SYSTEM_STATUS_MAX_BYTES,
+  TASK_HISTORY_MAX_BYTES,
+  TASK_PLAN_MAX_BYTES,
 } from "../../contracts/limits.ts";
 import { API_VERSION, type ResourceKind, storedMetadata } from "../../contracts/resource.ts";
 import { selfTestReport } from "../../contracts/self_test_report.ts";
+import { systemUpgradeAttempt, systemUpgradeStatus } from "../../contracts/system_upgrade.ts";
+import { taskHistoryRecord, taskPlanChunk, taskPlanManifest } from "../../contracts/task_plan.ts";
+import { taskRunSpec, taskRunStatus } from "../../contracts/task_run.ts";
 import { updaterRequest, updaterResponse } from "../../contracts/updater_protocol.ts";
 import { deployment, deploymentFailed, desiredWeb } from "./deployment_documents.ts";
 import { beat, capabilities, device, info, minimalReleaseSpec, release, uid } from "./fleet_documents.ts";
+import {
+  historyRecord,
+  planChunk,
+  planManifest,
+  systemAttempt,
+  systemFailed,
+  systemSucceeded,
+  taskRun,
+} from "./task_documents.ts";
 import {
   attempt,
   newerAttempt,
@@ -69,7 +85,7 @@ const outcome = {
   at: "2026-11-30T08:00:42.120Z",
 };
 
-function resource(kind: ResourceKind, spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
+function resource(kind: ResourceKind | "TaskRun", spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
   return object({
     apiVersion: oneOf([API_VERSION]),
     kind: oneOf([kind]),
@@ -166,8 +182,21 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     document: { protocol: 1, request: "upgrade", attempt: newerAttempt },
     decoded: { request: "upgrade", attempt, document: newerAttempt },
   },
+  {
+    name: "updater_request_system_upgrade",
+    decoder: updaterRequest,
+    maxBytes: SOCKET_MESSAGE_MAX_BYTES,
+    document: { protocol: 1, request: "system-upgrade", attempt: systemAttempt },
+    decoded: { request: "system-upgrade", attempt: systemAttempt, document: systemAttempt },
+  },
   response("idle", { protocol: 1, ok: true, state: idleState }),
   response("complete", { protocol: 1, ok: true, state: { ...idleState, transaction }, outcome }),
+  response("system_upgrade", {
+    protocol: 1,
+    ok: true,
+    state: { ...idleState, capabilities: ["https", "AptFullUpgradeV1"], systemUpgrade: systemFailed },
+    systemUpgrade: systemFailed,
+  }),
   refusedResponse(
     "invalid",
     "E_REQUEST_INVALID",
@@ -217,6 +246,27 @@ export const WIRE_SAMPLES: readonly WireSample[] = [
     decoder: resource("FleetDeployment", fleetDeploymentSpec, fleetDeploymentStatus),
     maxBytes: RESOURCE_MAX_BYTES,
     document: deployment,
+  },
+  {
+    name: "system_upgrade_attempt",
+    decoder: systemUpgradeAttempt,
+    maxBytes: SYSTEM_ATTEMPT_MAX_BYTES,
+    document: systemAttempt,
+  },
+  ...([["succeeded", systemSucceeded], ["failed", systemFailed]] as const).map(([name, document]): WireSample => ({
+    name: `system_upgrade_status_${name}`,
+    decoder: systemUpgradeStatus,
+    maxBytes: SYSTEM_STATUS_MAX_BYTES,
+    document,
+  })),
+  { name: "task_plan_manifest", decoder: taskPlanManifest, maxBytes: TASK_PLAN_MAX_BYTES, document: planManifest },
+  { name: "task_plan_chunk", decoder: taskPlanChunk, maxBytes: TASK_PLAN_MAX_BYTES, document: planChunk },
+  { name: "task_history", decoder: taskHistoryRecord, maxBytes: TASK_HISTORY_MAX_BYTES, document: historyRecord },
+  {
+    name: "task_run",
+    decoder: resource("TaskRun", taskRunSpec, taskRunStatus),
+    maxBytes: RESOURCE_MAX_BYTES,
+    document: taskRun,
   },
   {
     name: "agent_release_spec_minimal",

@@ -100,7 +100,9 @@ class UpdaterSocket {
       if (!isFleetError(error)) throw error;
       return refusal("E_REQUEST_INVALID", errorText(error), shownField(error.field));
     }
-    return request.request === "status" ? await this.#status(signal) : await this.#upgrade(request, signal);
+    if (request.request === "status") return await this.#status(signal);
+    if (request.request === "upgrade") return await this.#upgrade(request, signal);
+    return refusal("E_REQUEST_INVALID", "request: this updater makes no system upgrades", "request");
   }
 
   #status(signal: AbortSignal): Promise<UpdaterResponse> {
