@@ -73,6 +73,8 @@ export class LabDevice implements AsyncDisposable {
   #keeper: Deno.ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #init = 0;
+  /** Control group of its systemd. */
+  #controlGroup = "";
 
   private constructor({ system, binds }: LabDeviceOptions, directory: string) {
     this.system = system;
@@ -115,6 +117,8 @@ export class LabDevice implements AsyncDisposable {
       "--console=read-only",
       "--kill-signal=SIGRTMIN+3",
       "--capability=all",
+      // Containers on the device make a keyring each.
+      "--system-call-filter=@keyring",
       "--machine=device",
       ...Object.entries(this.#binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`),
     ];
@@ -139,7 +143,9 @@ export class LabDevice implements AsyncDisposable {
     await waitUntil("the device to boot", async () => {
       if (this.#keeper === null) throw new Error(`Cannot boot the device: see ${this.directory}/console.log`);
       this.#init = await firstChild(await firstChild(child.pid));
-      if (this.#init === 0) return false;
+      this.#controlGroup = await controlGroup(this.#init);
+      // Not before it has left the group above, which must have no process once it has groups below.
+      if (!this.#controlGroup.endsWith("/init.scope")) return false;
       const { stdout } = await this.exec(["systemctl", "is-system-running"]);
       return /^(?:initializing|starting|running|degraded)$/.test(stdout.trim());
     }, BOOT_TIMEOUT_MS);
@@ -153,16 +159,26 @@ export class LabDevice implements AsyncDisposable {
   /** A command of the host that is a command of the device. */
   command(inside: AgentCommand): AgentCommand {
     return {
-      program: "nsenter",
-      args: ["--target", `${this.#init}`, "--all", "--", inside.program, ...inside.args],
+      program: "sh",
+      args: this.#enter([inside.program, ...inside.args]),
       environment: inside.environment,
     };
   }
 
+  /*
+   * A process of the device is also in its control groups: logind and others refuse one from outside, and what is in
+   * them ends with the device.
+   */
+  #enter(command: readonly string[]): string[] {
+    const script = 'echo $$ >"$1" && shift && exec nsenter "$@"';
+    const processes = `${this.#controlGroup}/cgroup.procs`;
+    return ["-euc", script, "sh", processes, "--target", `${this.#init}`, "--all", "--", ...command];
+  }
+
   /** Runs a command as root on the device. */
   async exec(command: readonly string[], stdin?: string): Promise<DeviceRun> {
-    const child = new Deno.Command("nsenter", {
-      args: ["--target", `${this.#init}`, "--all", "--", ...command],
+    const child = new Deno.Command("sh", {
+      args: this.#enter(command),
       env: { LC_ALL: "C.UTF-8", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
       clearEnv: true,
       stdin: stdin === undefined ? "null" : "piped",
@@ -226,6 +242,17 @@ async function firstChild(pid: number): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** Folder of a process's control group in the unified hierarchy; empty when there is none, or no such process. */
+async function controlGroup(pid: number): Promise<string> {
+  const path = /^0::(.*)$/m.exec(await Deno.readTextFile(`/proc/${pid}/cgroup`).catch(() => ""))?.[1];
+  if (pid === 0 || path === undefined) return "";
+  for (const mount of CONTROL_GROUPS) {
+    const folder = `${mount}${path}`;
+    if (await exists(`${folder}/cgroup.procs`)) return folder;
+  }
+  return "";
 }
 
 /** The overlay's work folder has no rights even for its owner; root may all the same. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 
 /** Systems that devices run. */
@@ -12,7 +13,7 @@ export const LAB_SYSTEMS = ["debian-12", "debian-13"] as const;
 export type LabSystem = (typeof LAB_SYSTEMS)[number];
 
 const SUITES: Readonly<Record<LabSystem, string>> = { "debian-12": "bookworm", "debian-13": "trixie" };
-/** What a small real device has, and what installs it. */
+/** What a small real device has, what installs it, and rootless Podman; minbase leaves out what is only recommended. */
 const PACKAGES = [
   "systemd",
   "systemd-sysv",
@@ -22,7 +23,36 @@ const PACKAGES = [
   "ca-certificates",
   "udev",
   "iproute2",
+  "podman",
+  "crun",
+  "uidmap",
+  "slirp4netns",
+  "passt",
+  "netavark",
+  "aardvark-dns",
+  // Scenarios make container images of it, and ask sockets with the other.
+  "busybox-static",
+  "curl",
 ] as const;
+
+/*
+ * What Podman needs to know on a device that is a container itself: it may neither raise limits nor hand control groups
+ * on, and its disk is an overlay, over which no other can lie. install.sh writes nothing of this on a real device.
+ */
+const FILES: Readonly<Record<string, string>> = {
+  "etc/containers/containers.conf": `[containers]
+cgroups = "disabled"
+netns = "host"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+`,
+  "etc/containers/storage.conf": `[storage]
+driver = "vfs"
+runroot = "/run/containers/storage"
+graphroot = "/var/lib/containers/storage"
+`,
+};
 
 const SOURCES_DIRECTORY = "/etc/apt/sources.list.d";
 const OLD_SOURCES = "/etc/apt/sources.list";
@@ -33,9 +63,10 @@ export function labCache(): string {
   return configured === "" ? fileURLToPath(new URL("../../.tools/lab", import.meta.url)) : configured;
 }
 
-/** Where a system's image is, whether made or not. */
+/** Where a system's image is, whether made or not: another list of packages or another recipe is another image. */
 export function imagePath(system: LabSystem): string {
-  return `${labCache()}/${SUITES[system]}`;
+  const recipe = createHash("sha256").update(JSON.stringify([PACKAGES, FILES])).digest("hex");
+  return `${labCache()}/${SUITES[system]}-${recipe.slice(0, 8)}`;
 }
 
 /** Whether a system's image has been made. */
@@ -100,9 +131,20 @@ export async function ensureImage(system: LabSystem, say: (line: string) => void
       const last = new TextDecoder().decode(stderr).trim().split("\n").slice(-3).join("; ");
       throw new Error(`Cannot make the image of ${system}: ${last}`);
     }
+    for (const [path, text] of Object.entries(FILES)) await Deno.writeTextFile(`${work}/root/${path}`, text);
     await Deno.chmod(`${work}/root`, 0o755);
     await Deno.rename(`${work}/root`, target);
+    await removeOutdated(suite, target);
   } finally {
     await Deno.remove(work, { recursive: true });
+  }
+}
+
+/** Removes images of a suite that were made by another recipe, which nothing looks for any more. */
+async function removeOutdated(suite: string, current: string): Promise<void> {
+  for await (const { name } of Deno.readDir(labCache())) {
+    const path = `${labCache()}/${name}`;
+    if (name !== suite && !name.startsWith(`${suite}-`) || path === current) continue;
+    await Deno.remove(path, { recursive: true });
   }
 }

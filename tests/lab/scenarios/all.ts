@@ -8,7 +8,15 @@ import { FAULTS } from "./faults.ts";
 import { FIGURES } from "./figures.ts";
 import { INSTALLATION } from "./installation.ts";
 import { INTERRUPTIONS } from "./interruptions.ts";
+import { PODMAN } from "./podman.ts";
 import { UPGRADES } from "./upgrades.ts";
 
 /** Every scenario of the lab. */
-export const SCENARIOS: readonly Scenario[] = [...UPGRADES, ...INSTALLATION, ...INTERRUPTIONS, ...FAULTS, ...FIGURES];
+export const SCENARIOS: readonly Scenario[] = [
+  ...UPGRADES,
+  ...INSTALLATION,
+  ...INTERRUPTIONS,
+  ...FAULTS,
+  ...PODMAN,
+  ...FIGURES,
+];
