@@ -91,6 +91,7 @@ export class OperatorFleet {
       look: {
         device: (id) => this.#again.push(id),
         deviceLater: (id) => this.#again.push(id),
+        placement: () => {},
         release: (name) => this.#releasesAgain.add(name),
         releaseLater: () => {},
       },
@@ -108,6 +109,7 @@ export class OperatorFleet {
       bounds: { heartbeatIntervalMs: 1, staleAfterMs: 1e12, lostAfterMs: 1e12 },
       interner: this.#interner,
       onRelease: (name) => this.#releasesAgain.add(name),
+      onPlacement: () => {},
       log: silentLogger,
     });
     this.#releases = new ReleaseReconciler({ view: this.view, writes, time, throttle });

@@ -55,17 +55,26 @@ export const DEPLOYMENT_STATUS_AVERAGE_BYTES = 8 * KIB;
 
 /** One short request to Podman, in ms: it takes its lock for as long as another client's change runs. */
 export const PODMAN_REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
-/** Pull of one image, in ms: large images come over bad links, and what is there already is not fetched again. */
-export const PODMAN_PULL_TIMEOUT_MS = 30 * MINUTE_MS;
-/** Silence after which a pull counts as stuck, in ms. */
-export const PODMAN_PULL_STALL_MS = 5 * MINUTE_MS;
-/** Bytes of one answer of Podman: a list of {@link DEVICE_CONTAINERS_MAX} containers with room for foreign labels. */
-export const PODMAN_ANSWER_MAX_BYTES = 16 * MIB;
+/** Pull of one image, in ms: 500 MB over 1 Mbit/s take more than an hour, and Podman begins a layer that broke anew. */
+export const PODMAN_PULL_TIMEOUT_MS = 120 * MINUTE_MS;
+/** Bytes of one answer of Podman: a list of {@link DEVICE_CONTAINERS_MAX} containers with the labels of their images. */
+export const PODMAN_ANSWER_MAX_BYTES = 8 * MIB;
 /** Bytes of one line of the progress of a pull. */
 export const PODMAN_PULL_LINE_MAX_BYTES = 64 * KIB;
-/** Pause between two looks at the containers when nothing has changed, in ms. */
-export const WORKLOAD_RESYNC_MS = 30 * SECOND_MS;
+/** Pause between two looks at the containers when nothing has changed, in ms: each one starts Podman's service. */
+export const WORKLOAD_RESYNC_MS = MINUTE_MS;
+/** Pause before the look after a change, in ms: most of what cannot run ends within it. */
+export const WORKLOAD_SETTLE_MS = 5 * SECOND_MS;
+/** Time for which a container must run after a restart that nobody asked for, to count as well again, in ms. */
+export const RESTART_STABLE_MS = 3 * MINUTE_MS;
 /** First pause before a container that could not be made as desired is tried again, in ms. */
 export const WORKLOAD_RETRY_MIN_MS = 2 * SECOND_MS;
 /** Longest pause before a container that could not be made as desired is tried again, in ms. */
 export const WORKLOAD_RETRY_MAX_MS = 5 * MINUTE_MS;
+
+// ---- Operator ----
+
+/** Characters of a device's error that the operator keeps: a fleet that fails as a whole must not fill its memory. */
+export const DEPLOYMENT_ERROR_KEPT_MAX_CHARS = 256;
+/** Time for which one reading of a deployment serves the changes of all devices, in ms. */
+export const DEPLOYMENT_REREAD_MS = SECOND_MS;

@@ -19,15 +19,18 @@ import type { Logger } from "../lib/log.ts";
 import type { GroupSource } from "./groups/port.ts";
 import type { LivenessBounds } from "./policy/liveness.ts";
 import { DEVICE_BUCKETS } from "./reconcile/bus_documents.ts";
+import type { DeploymentWrites } from "./reconcile/deployment_writes.ts";
+import { DEPLOYMENT_SOURCES, Deployments } from "./reconcile/deployments.ts";
 import { DeviceReconciler } from "./reconcile/device_reconciler.ts";
 import { FleetFeeds } from "./reconcile/fleet_feeds.ts";
 import { FleetView } from "./reconcile/fleet_view.ts";
 import type { FleetWrites } from "./reconcile/fleet_writes.ts";
 import { Interner } from "./reconcile/interner.ts";
 import { ReleaseReconciler } from "./reconcile/release_reconciler.ts";
+import type { WatchSource } from "./reconcile/watch_source.ts";
 import { BrokerTime } from "./runtime/broker_time.ts";
 import { ConnectionKeeper } from "./runtime/connection_keeper.ts";
-import { runWatchLoop, type WatchLoopOptions } from "./runtime/watch_loop.ts";
+import { runWatchLoop } from "./runtime/watch_loop.ts";
 import { WorkQueue } from "./runtime/work_queue.ts";
 import { WriteThrottle } from "./runtime/write_throttle.ts";
 import type { ResourceStore, StoreEvent } from "./stores/port.ts";
@@ -40,6 +43,7 @@ export interface OperatorOptions {
   readonly buckets: { readonly specs: readonly BucketSpec[]; readonly fleetSize: number; readonly replicas: number };
   readonly store: ResourceStore;
   readonly writes: FleetWrites;
+  readonly deploymentWrites: DeploymentWrites;
   readonly groups: GroupSource;
   readonly bounds: LivenessBounds;
   /** Pause between two status writes of one resource, in ms. */
@@ -52,8 +56,7 @@ export interface OperatorOptions {
 }
 
 /** What the operator reads, in this order at its start: what decides before what is decided about. */
-const SOURCES = ["AgentRelease", "Device", ...DEVICE_BUCKETS] as const;
-type Source = (typeof SOURCES)[number];
+const SOURCES: readonly string[] = ["AgentRelease", "Device", ...DEVICE_BUCKETS, ...DEPLOYMENT_SOURCES];
 
 const RETRY = { minMs: RECONCILE_RETRY_MIN_MS, maxMs: RECONCILE_RETRY_MAX_MS };
 
@@ -65,16 +68,16 @@ export class Operator {
   readonly #time: BrokerTime;
   readonly #devices: WorkQueue;
   readonly #releases: WorkQueue;
+  readonly #deployments: Deployments;
   readonly #feeds: FleetFeeds;
   readonly #binder: BucketBinder;
   /** Resolved when a source has told everything that is there for the first time. */
-  readonly #read = Object.fromEntries(
-    SOURCES.map((name) => [name, Promise.withResolvers<void>()]),
-  ) as Record<Source, PromiseWithResolvers<void>>;
+  readonly #read = new Map(SOURCES.map((name) => [name, Promise.withResolvers<void>()]));
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    const { bounds, bus, foreignWriteSettleMs, groups, log, statusWriteIntervalMs, store, writes } = options;
+    const { bounds, bus, deploymentWrites, foreignWriteSettleMs, groups, log, statusWriteIntervalMs, store, writes } =
+      options;
     this.#clock = options.clock ?? systemClock;
     this.#binder = new BucketBinder(bus);
     this.#time = new BrokerTime(bus, this.#clock);
@@ -90,6 +93,7 @@ export class Operator {
       bounds,
       interner,
       onRelease: (name) => this.#releases.add(name),
+      onPlacement: (id) => this.#deployments.look(id),
       log,
     });
     const releases = new ReleaseReconciler({
@@ -100,12 +104,27 @@ export class Operator {
     });
     this.#devices = this.#queue("device", (id) => devices.reconcile(id));
     this.#releases = this.#queue("release", (name) => releases.reconcile(name));
+    this.#deployments = new Deployments({
+      fleet: this.#view,
+      store,
+      bucket: (name) => this.#binder.bucket(name),
+      writes: deploymentWrites,
+      groups,
+      time: this.#time,
+      interner,
+      statusWriteIntervalMs,
+      foreignWriteSettleMs,
+      clock: this.#clock,
+      log,
+      queue: (what, handle) => this.#queue(what, handle),
+    });
     this.#feeds = new FleetFeeds({
       view: this.#view,
       interner,
       look: {
         device: (id) => this.#devices.add(id),
         deviceLater: (id) => this.#devices.addAfter(id, foreignWriteSettleMs),
+        placement: (id) => this.#deployments.look(id),
         release: (name) => this.#releases.add(name),
         releaseLater: (name) => this.#releases.addAfter(name, foreignWriteSettleMs),
       },
@@ -115,11 +134,12 @@ export class Operator {
 
   /** Figures for logs and measurements. */
   get figures(): Readonly<Record<"devices" | "waiting" | "failing" | "malformed", number>> {
+    const { failing, malformed, waiting } = this.#deployments.figures;
     return {
       devices: this.#view.size,
-      waiting: this.#devices.size + this.#releases.size,
-      failing: this.#devices.failing + this.#releases.failing,
-      malformed: this.#feeds.malformed,
+      waiting: this.#devices.size + this.#releases.size + waiting,
+      failing: this.#devices.failing + this.#releases.failing + failing,
+      malformed: this.#feeds.malformed + malformed,
     };
   }
 
@@ -141,13 +161,16 @@ export class Operator {
       clock: this.#clock,
       log,
     });
-    const unlisten = groups.onChange((id) => this.#devices.add(id));
+    const unlisten = groups.onChange((id) => {
+      this.#devices.add(id);
+      this.#deployments.look(id);
+    });
     try {
       const watching = [keeper.run(signal), groups.run(signal), ...this.#watches(signal)];
       // A decision on half of what is known would be a wrong one.
-      await Promise.race([Promise.all(SOURCES.map((name) => this.#read[name].promise)), aborted(signal)]);
+      await Promise.race([Promise.all([...this.#read.values()].map(({ promise }) => promise)), aborted(signal)]);
       if (!signal.aborted) log.info("the fleet is read", this.figures);
-      await Promise.all([this.#devices.run(signal), this.#releases.run(signal)]);
+      await Promise.all([this.#devices.run(signal), this.#releases.run(signal), this.#deployments.run(signal)]);
       await Promise.all(watching);
     } finally {
       unlisten();
@@ -157,6 +180,7 @@ export class Operator {
   #pause(): void {
     this.#devices.pause();
     this.#releases.pause();
+    this.#deployments.pause();
   }
 
   #resume(): void {
@@ -164,6 +188,7 @@ export class Operator {
     this.#releases.resume();
     // What silence means depends on the watch, which has begun anew.
     for (const id of this.#view.deviceIds) this.#devices.add(id);
+    this.#deployments.resume();
   }
 
   async #ensureBuckets(): Promise<void> {
@@ -194,13 +219,11 @@ export class Operator {
         onEvent: (event) => this.#feeds.takeDevice(event),
       }, signal),
       ...documents,
+      ...this.#deployments.watches((source) => this.#watch(source, signal)),
     ];
   }
 
-  async #watch<E extends { readonly kind: string }>(
-    source: Pick<WatchLoopOptions<E>, "open" | "onReopen" | "onEvent"> & { readonly name: Source },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #watch<E extends { readonly kind: string }>(source: WatchSource<E>, signal: AbortSignal): Promise<void> {
     const { name, open, onEvent } = source;
     await runWatchLoop<E>({
       ...source,
@@ -210,7 +233,7 @@ export class Operator {
       },
       onEvent: (event) => {
         onEvent(event);
-        if (event.kind === "current") this.#read[name].resolve();
+        if (event.kind === "current") this.#read.get(name)?.resolve();
       },
       retry: RETRY,
       log: this.#options.log,
@@ -222,8 +245,8 @@ export class Operator {
    * Waits until the sources before this one have been read for the first time. One after the other: what the broker
    * sends ahead for all of them at once would be more than it keeps for a connection.
    */
-  async #turn(name: Source, signal: AbortSignal): Promise<void> {
-    const before = SOURCES.slice(0, SOURCES.indexOf(name)).map((earlier) => this.#read[earlier].promise);
+  async #turn(name: string, signal: AbortSignal): Promise<void> {
+    const before = SOURCES.slice(0, SOURCES.indexOf(name)).map((earlier) => this.#read.get(earlier)?.promise);
     await Promise.race([Promise.all(before), aborted(signal)]);
   }
 

@@ -14,7 +14,13 @@ import type { OperatorConfig } from "./config.ts";
 import { BucketGroupSource } from "./groups/bucket_group_source.ts";
 import { deviceSpecGroups } from "./groups/device_spec_groups.ts";
 import { Operator } from "./operator.ts";
+import {
+  type DeploymentWrites,
+  ObservedDeploymentWrites,
+  StoredDeploymentWrites,
+} from "./reconcile/deployment_writes.ts";
 import { type FleetWrites, ObservedWrites, StoreWrites } from "./reconcile/fleet_writes.ts";
+import { Observer } from "./reconcile/observer.ts";
 import { BucketBinder } from "./runtime/bucket_binder.ts";
 import { EmbeddedStore } from "./stores/embedded.ts";
 
@@ -64,15 +70,20 @@ async function serve(bus: Bus & BusAdmin, options: RunOptions, signal: AbortSign
   const binder = new BucketBinder(bus);
   const resources = await persist("open the resource store", () => binder.bucket(BUCKETS.resources), log, signal);
   const store = new EmbeddedStore(resources);
-  const writes: FleetWrites = observe === undefined
+  const observer = observe === undefined ? null : new Observer(observe);
+  const writes: FleetWrites = observer === null
     ? new StoreWrites(store, () => binder.bucket(BUCKETS.upgradeIntent))
-    : new ObservedWrites(observe);
+    : new ObservedWrites(observer);
+  const deploymentWrites: DeploymentWrites = observer === null
+    ? new StoredDeploymentWrites(store, (name) => binder.bucket(name))
+    : new ObservedDeploymentWrites(observer);
   const operator = new Operator({
     bus,
     ...(observe === undefined ? { admin: bus } : {}),
     buckets,
     store,
     writes,
+    deploymentWrites,
     groups: groups.source === "bucket" ? new BucketGroupSource({ bus, log }) : deviceSpecGroups,
     bounds,
     statusWriteIntervalMs: bounds.statusWriteIntervalMs,

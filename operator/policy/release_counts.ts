@@ -5,18 +5,11 @@
  * @module
  */
 import type { DeviceStatus } from "../../contracts/device_resource.ts";
+import { type LatestError, LatestErrors } from "./latest_errors.ts";
 import { TARGET_STATES, type TargetState, targetState } from "./target_state.ts";
 
 /** Counts of one release. */
 export type TargetCounts = Readonly<Record<TargetState, number>> & { readonly targets: number };
-
-/** The latest error among a release's targets. */
-export interface LatestError {
-  readonly deviceId: string;
-  readonly error: string;
-  /** Receipt of the status that told it, as the device's status has it. */
-  readonly at: string;
-}
 
 /** What a device adds to its release. */
 interface Contribution {
@@ -32,10 +25,7 @@ interface Tally {
   targets: number;
   /** Devices for which this release is tied. */
   ties: number;
-  /** Devices that have an error. */
-  readonly failing: Set<string>;
-  /** The latest of them; undefined while it must be looked for. */
-  latest: LatestError | null | undefined;
+  readonly errors: LatestErrors;
 }
 
 const NOTHING: readonly string[] = [];
@@ -80,11 +70,7 @@ export class ReleaseCounts {
 
   /** The latest error among a release's targets, the same for whoever asks. */
   latestErrorOf(release: string): LatestError | null {
-    const tally = this.#tallies.get(release);
-    if (tally === undefined) return null;
-    // Looked for when it is asked for and unknown, not at each event: at most once per write of the release's status.
-    if (tally.latest === undefined) tally.latest = this.#findLatest(tally);
-    return tally.latest;
+    return this.#tallies.get(release)?.errors.latest ?? null;
   }
 
   #count(deviceId: string, contribution: Contribution, by: 1 | -1, changed: Set<string>): void {
@@ -97,35 +83,14 @@ export class ReleaseCounts {
     const tally = this.#tally(release);
     tally.targets += by;
     tally.counts[state] += by;
-    this.#countError(tally, deviceId, contribution, by);
+    tally.errors.set(deviceId, by < 0 ? undefined : contribution.error, contribution.at);
     this.#settle(release, changed);
-  }
-
-  #countError(tally: Tally, deviceId: string, { error, at }: Contribution, by: 1 | -1): void {
-    if (error === undefined) return;
-    if (by < 0) {
-      tally.failing.delete(deviceId);
-      if (tally.latest?.deviceId === deviceId) tally.latest = undefined;
-      return;
-    }
-    tally.failing.add(deviceId);
-    const candidate = { deviceId, error, at };
-    if (tally.latest !== undefined) tally.latest = later(tally.latest, candidate);
-  }
-
-  #findLatest(tally: Tally): LatestError | null {
-    let latest: LatestError | null = null;
-    for (const deviceId of tally.failing) {
-      const { error, at } = this.#contributions.get(deviceId) ?? {};
-      if (error !== undefined && at !== undefined) latest = later(latest, { deviceId, error, at });
-    }
-    return latest;
   }
 
   #tally(release: string): Tally {
     let tally = this.#tallies.get(release);
     if (tally === undefined) {
-      tally = { counts: zeroes(), targets: 0, ties: 0, failing: new Set(), latest: null };
+      tally = { counts: zeroes(), targets: 0, ties: 0, errors: new LatestErrors() };
       this.#tallies.set(release, tally);
     }
     return tally;
@@ -158,10 +123,4 @@ function sameContribution(a: Contribution | undefined, b: Contribution | undefin
   if (a === undefined || b === undefined) return a === b;
   return a.release === b.release && a.state === b.state && a.error === b.error && a.at === b.at &&
     a.tied.length === b.tied.length && a.tied.every((name, index) => name === b.tied[index]);
-}
-
-function later(a: LatestError | null, b: LatestError): LatestError {
-  if (a === null || b.at > a.at) return b;
-  // The id decides between equal times, so that every operator names the same device.
-  return b.at === a.at && b.deviceId > a.deviceId ? b : a;
 }

@@ -5,8 +5,10 @@
  */
 import type { AgentReleaseSpec, AgentReleaseStatus } from "../../contracts/agent_release.ts";
 import { bounded } from "../../contracts/formats.ts";
+import { acceptedCondition } from "./accepted_condition.ts";
 import { type ConditionInput, nextConditions } from "./conditions.ts";
-import type { LatestError, TargetCounts } from "./release_counts.ts";
+import type { LatestError } from "./latest_errors.ts";
+import type { TargetCounts } from "./release_counts.ts";
 
 /** What a release's status is made of. */
 export interface ReleaseStatusFacts {
@@ -46,19 +48,7 @@ export function nextReleaseStatus(
 }
 
 function releaseConditions(facts: ReleaseStatusFacts): ConditionInput[] {
-  return [accepted(facts), ready(facts), progressing(facts), degraded(facts), conflict(facts)];
-}
-
-function accepted({ spec }: ReleaseStatusFacts): ConditionInput {
-  if (spec.targetSelector.matchExpressions === undefined) {
-    return { type: "Accepted", status: "True", reason: "Accepted", message: "the spec is understood" };
-  }
-  return {
-    type: "Accepted",
-    status: "False",
-    reason: "MatchExpressionsUnsupported",
-    message: "targetSelector.matchExpressions is not supported: the release is placed on no device",
-  };
+  return [acceptedCondition(facts.spec, "release"), ready(facts), progressing(facts), degraded(facts), conflict(facts)];
 }
 
 function ready({ spec, counts }: ReleaseStatusFacts): ConditionInput {

@@ -22,8 +22,9 @@ import type { WriteThrottle } from "../runtime/write_throttle.ts";
 import type { ResourceStore } from "../stores/port.ts";
 import { DEVICE_BUCKETS, type DeviceBucket, type HeldDocument, holdDocument } from "./bus_documents.ts";
 import type { DeviceRecord, FleetView } from "./fleet_view.ts";
-import { type FleetWrites, OBSERVED } from "./fleet_writes.ts";
+import type { FleetWrites } from "./fleet_writes.ts";
 import type { Interner } from "./interner.ts";
+import { OBSERVED } from "./observer.ts";
 
 /** What the reconciler works with. */
 export interface DeviceReconcilerOptions {
@@ -38,6 +39,8 @@ export interface DeviceReconcilerOptions {
   readonly interner: Interner;
   /** Told of releases whose figures have changed. */
   readonly onRelease: (name: string) => void;
+  /** Told of a device whose resource is new, or has another spec or other labels, before the watch tells of it. */
+  readonly onPlacement: (id: string) => void;
   readonly log: Logger;
 }
 
@@ -196,7 +199,9 @@ export class DeviceReconciler {
   }
 
   #putDevice(device: Device): void {
-    this.#tell(this.#options.view.putDevice(device).releases);
+    const { change, releases } = this.#options.view.putDevice(device);
+    this.#tell(releases);
+    if (change === "spec") this.#options.onPlacement(device.metadata.name);
   }
 
   #tell(releases: readonly string[]): void {

@@ -44,6 +44,7 @@ class World {
       bounds: BOUNDS,
       interner: this.#interner,
       onRelease: () => {},
+      onPlacement: () => {},
       log: silentLogger,
     };
     this.reconciler = new DeviceReconciler(this.options);

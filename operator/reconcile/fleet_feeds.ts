@@ -21,6 +21,8 @@ import type { Interner } from "./interner.ts";
 export interface LookAgain {
   device(id: string): void;
   deviceLater(id: string): void;
+  /** Where a device stands, or whether there is one, has changed: what is placed on it must be looked at. */
+  placement(id: string): void;
   release(name: string): void;
   releaseLater(name: string): void;
 }
@@ -59,11 +61,10 @@ export class FleetFeeds {
     if (event.kind === "restarted") return this.restart(bucket);
     if (event.kind === "current") return this.#endDocumentReplay(bucket);
     const { entry } = event;
-    const { look, view } = this.#options;
+    const { view } = this.#options;
     if (!this.#isDeviceKey(bucket, entry)) return;
     if (entry.deleted) {
-      view.putDocument(bucket, entry.key, null);
-      return look.device(entry.key);
+      return this.#dropDocument(bucket, entry.key);
     }
     this.#replays.get(bucket)?.add(entry.key);
     const before = view.device(entry.key)?.documents[bucket];
@@ -78,6 +79,7 @@ export class FleetFeeds {
       case "current":
         return this.#endResourceReplay("Device");
       case "delete":
+        if (event.vanished !== true) view.markDeleted(event.name);
         return this.#dropDevice(event.name);
       case "malformed":
         this.#replays.get("Device")?.add(event.name);
@@ -89,8 +91,10 @@ export class FleetFeeds {
         this.#replays.get("Device")?.add(name);
         const { change, releases } = view.putDevice(event.resource);
         for (const release of releases) look.release(release);
-        if (change === "spec") look.device(name);
-        else if (change === "status") look.deviceLater(name);
+        if (change === "status") return look.deviceLater(name);
+        if (change === "none") return;
+        look.device(name);
+        look.placement(name);
       }
     }
   }
@@ -154,12 +158,19 @@ export class FleetFeeds {
     const seen = this.#replays.get(bucket);
     if (seen === undefined) return;
     this.#replays.delete(bucket);
-    const { look, view } = this.#options;
+    const { view } = this.#options;
     for (const id of [...view.deviceIds]) {
       if (seen.has(id) || view.device(id)?.documents[bucket] === null) continue;
-      view.putDocument(bucket, id, null);
-      look.device(id);
+      this.#dropDocument(bucket, id);
     }
+  }
+
+  #dropDocument(bucket: DeviceBucket, id: string): void {
+    const { look, view } = this.#options;
+    view.putDocument(bucket, id, null);
+    look.device(id);
+    // A device without info is gone once its resource is deleted.
+    if (bucket === BUCKETS.deviceInfo) look.placement(id);
   }
 
   #endResourceReplay(kind: "Device" | "AgentRelease"): void {
@@ -183,6 +194,7 @@ export class FleetFeeds {
     const { look, view } = this.#options;
     for (const release of view.dropDevice(id, null)) look.release(release);
     look.device(id);
+    look.placement(id);
   }
 
   #dropRelease(name: string, isUnreadable: boolean): void {

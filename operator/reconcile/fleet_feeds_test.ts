@@ -13,6 +13,8 @@ import { Interner } from "./interner.ts";
 class World {
   readonly view = new FleetView();
   readonly feeds: FleetFeeds;
+  /** Devices whose placement was asked for, ever. */
+  readonly placements: string[] = [];
   #asked: string[] = [];
   #revision = 0;
 
@@ -21,6 +23,7 @@ class World {
     const look = {
       device: ask("device"),
       deviceLater: ask("deviceLater"),
+      placement: (id: string) => void this.placements.push(id),
       release: ask("release"),
       releaseLater: ask("releaseLater"),
     };

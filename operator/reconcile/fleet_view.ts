@@ -7,8 +7,10 @@
 import type { AgentRelease } from "../../contracts/agent_release.ts";
 import { BUCKETS } from "../../contracts/buckets.ts";
 import type { Device } from "../../contracts/device_resource.ts";
+import type { ResourceKind } from "../../contracts/resource.ts";
 import { ReleaseCounts } from "../policy/release_counts.ts";
 import { sameJson } from "../policy/same_json.ts";
+import type { ResourceOf } from "../stores/port.ts";
 import { DEVICE_BUCKETS, type DeviceBucket, type HeldDocument } from "./bus_documents.ts";
 
 /** What is known of one device; each part is null when there is none. */
@@ -31,6 +33,7 @@ export class FleetView {
   readonly #releases = new Map<string, AgentRelease>();
   readonly #unreadableReleases = new Set<string>();
   readonly #byGroup = new Map<string, Set<string>>();
+  readonly #deletedDevices = new Set<string>();
   /** Counts of the releases, by the devices' statuses. */
   readonly counts = new ReleaseCounts();
 
@@ -59,6 +62,16 @@ export class FleetView {
     return this.#devices.get(id);
   }
 
+  /** Whether somebody was seen to delete a device's resource, and nobody has made it again. */
+  isDeleted(id: string): boolean {
+    return this.#deletedDevices.has(id);
+  }
+
+  /** Takes that somebody was seen to delete a device's resource. */
+  markDeleted(id: string): void {
+    this.#deletedDevices.add(id);
+  }
+
   /** A release that can be read. */
   release(name: string): AgentRelease | undefined {
     return this.#releases.get(name);
@@ -72,6 +85,7 @@ export class FleetView {
   putDevice(device: Device): { change: ResourceChange; releases: string[] } {
     const record = this.#record(device.metadata.name);
     const change = resourceChange(record.device, device);
+    this.#deletedDevices.delete(record.id);
     record.device = device;
     record.deviceProblem = null;
     return { change, releases: change === "none" ? [] : this.counts.set(record.id, device.status) };
@@ -87,7 +101,10 @@ export class FleetView {
     const record = this.#record(id);
     record.device = null;
     record.deviceProblem = problem;
-    if (problem !== null) return [];
+    if (problem !== null) {
+      this.#deletedDevices.delete(id);
+      return [];
+    }
     this.#leaveGroups(record);
     const releases = this.counts.set(id, undefined);
     this.#forgetIfEmpty(record);
@@ -179,8 +196,11 @@ export class FleetView {
   }
 }
 
-/** Versions are opaque: equal ones are the same document, different ones say nothing of an order. */
-function resourceChange(before: Device | AgentRelease | null, after: Device | AgentRelease): ResourceChange {
+/** How a resource differs. Versions are opaque: equal ones are the same document, others say nothing of an order. */
+export function resourceChange(
+  before: ResourceOf[ResourceKind] | null,
+  after: ResourceOf[ResourceKind],
+): ResourceChange {
   if (before === null || before.metadata.uid !== after.metadata.uid) return "spec";
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return "none";
   if (before.metadata.generation !== after.metadata.generation) return "spec";

@@ -11,15 +11,13 @@ import type { Device, DeviceStatus } from "../../contracts/device_resource.ts";
 import type { KvBucket, WriteResult } from "../../lib/bus/port.ts";
 import type { AttemptContent } from "../policy/attempt.ts";
 import type { ResourceStore, StoreWrite } from "../stores/port.ts";
+import { OBSERVED, type Observer } from "./observer.ts";
 
 /** An attempt that was written. */
 export interface WrittenAttempt {
   readonly attempt: AgentUpgradeAttempt;
   readonly result: WriteResult;
 }
-
-/** What a write of observe mode did: nothing. */
-export const OBSERVED = "observed";
 
 /** The operator's writes. Each is a compare-and-set; `observed` means that nothing was written, on purpose. */
 export interface FleetWrites {
@@ -89,48 +87,30 @@ export class StoreWrites implements FleetWrites {
 /** Tells what it would write, once for each thing that it would write. */
 export class ObservedWrites implements FleetWrites {
   readonly observing = true;
-  readonly #tell: (line: string) => void;
-  readonly #told = new Map<string, string>();
+  readonly #observer: Observer;
 
-  /** @param tell Takes one line for each write, as JSON */
-  constructor(tell: (line: string) => void) {
-    this.#tell = tell;
+  /** @param observer Takes what would be written */
+  constructor(observer: Observer) {
+    this.#observer = observer;
   }
 
   createDevice(id: string): Promise<typeof OBSERVED> {
-    return this.#observe("createDevice", id, {});
+    return this.#observer.tell("createDevice", id, {});
   }
 
   writeAttempt(content: AttemptContent, revision: number | null): Promise<typeof OBSERVED> {
-    return this.#observe("writeAttempt", content.deviceId, { overRevision: revision, attempt: content });
+    return this.#observer.tell("writeAttempt", content.deviceId, { overRevision: revision, attempt: content });
   }
 
   withdrawAttempt(deviceId: string, revision: number): Promise<typeof OBSERVED> {
-    return this.#observe("withdrawAttempt", deviceId, { revision });
+    return this.#observer.tell("withdrawAttempt", deviceId, { revision });
   }
 
   writeDeviceStatus({ metadata }: Device, status: DeviceStatus): Promise<typeof OBSERVED> {
-    return this.#observe("writeDeviceStatus", metadata.name, { status });
+    return this.#observer.tell("writeDeviceStatus", metadata.name, { status });
   }
 
   writeReleaseStatus({ metadata }: AgentRelease, status: AgentReleaseStatus): Promise<typeof OBSERVED> {
-    return this.#observe("writeReleaseStatus", metadata.name, { status });
+    return this.#observer.tell("writeReleaseStatus", metadata.name, { status });
   }
-
-  #observe(write: string, name: string, what: Record<string, unknown>): Promise<typeof OBSERVED> {
-    const key = `${write} ${name}`;
-    const content = JSON.stringify(what, withoutTimes);
-    if (this.#told.get(key) !== content) {
-      this.#told.set(key, content);
-      this.#tell(JSON.stringify({ write, name, ...what }));
-    }
-    return Promise.resolve(OBSERVED);
-  }
-}
-
-/** Members that say when something was noticed: nothing is stored in observe mode, so it is noticed ever anew. */
-const NOTICED_AT: ReadonlySet<string> = new Set(["livenessSince", "lastTransitionTime"]);
-
-function withoutTimes(member: string, value: unknown): unknown {
-  return NOTICED_AT.has(member) ? undefined : value;
 }

@@ -4,11 +4,11 @@
  * @module
  */
 import { nextReleaseStatus } from "../policy/release_status.ts";
-import { sameJson } from "../policy/same_json.ts";
 import type { WatchedTime } from "../runtime/broker_time.ts";
 import type { WriteThrottle } from "../runtime/write_throttle.ts";
 import type { FleetView } from "./fleet_view.ts";
-import { type FleetWrites, OBSERVED } from "./fleet_writes.ts";
+import type { FleetWrites } from "./fleet_writes.ts";
+import { writeStatus } from "./status_write.ts";
 
 /** What the reconciler works with. */
 export interface ReleaseReconcilerOptions {
@@ -45,14 +45,13 @@ export class ReleaseReconciler {
       ties: view.counts.tiesOf(name),
       latestError: view.counts.latestErrorOf(name),
     });
-    if (release.status !== undefined && sameJson(release.status, status)) return null;
-    const waitMs = throttle.waitMs(name);
-    if (waitMs > 0) return waitMs;
-    throttle.mark(name);
-    const written = await writes.writeReleaseStatus(release, status);
-    if (written === OBSERVED) return null;
-    // What somebody else wrote comes by the watch, which alone tells the devices of a changed spec.
-    if (written.ok) view.putRelease(written.resource);
-    return written.ok ? null : throttle.waitMs(name);
+    return await writeStatus<"AgentRelease">({
+      name,
+      stored: release.status,
+      next: status,
+      throttle,
+      write: () => writes.writeReleaseStatus(release, status),
+      onWritten: (written) => view.putRelease(written),
+    });
   }
 }

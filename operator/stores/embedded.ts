@@ -135,7 +135,7 @@ export class EmbeddedStore implements ResourceStore {
         continue;
       }
       if (event.kind === "current") {
-        for (const name of tracker.current()) yield { kind: "delete", name };
+        for (const name of tracker.current()) yield { kind: "delete", name, vanished: true };
         yield { kind: "current" };
         continue;
       }

@@ -40,7 +40,11 @@ export type StoreDelete = { readonly ok: true } | { readonly ok: false; readonly
  */
 export type StoreEvent<K extends ResourceKind> =
   | { readonly kind: "put"; readonly resource: ResourceOf[K] }
-  | { readonly kind: "delete"; readonly name: string }
+  /**
+   * `vanished` is true for what is not there any more when the store is read anew, without anybody having been seen to
+   * delete it: a store that was lost looks the same.
+   */
+  | { readonly kind: "delete"; readonly name: string; readonly vanished?: true }
   /** A document that cannot be read stands under the name; it is neither absent nor what it was before. */
   | { readonly kind: "malformed"; readonly name: string; readonly problem: string }
   | { readonly kind: "current" };

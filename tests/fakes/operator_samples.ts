@@ -4,6 +4,7 @@
  * @module
  */
 import type { AgentRelease, AgentReleaseSpec, ReleaseArtifact } from "../../contracts/agent_release.ts";
+import type { FleetDeployment, FleetDeploymentSpec } from "../../contracts/fleet_deployment.ts";
 import { API_VERSION } from "../../contracts/resource.ts";
 
 /** A SHA-256 of one repeated digit. */
@@ -40,6 +41,29 @@ export function release(changes: Partial<AgentReleaseSpec> & { readonly name: st
       allowedGroups: ["edge"],
       targetSelector: {},
       priority: 0,
+      ...spec,
+    },
+  };
+}
+
+/** A deployment of one container for the group `edge`. */
+export function deployment(changes: Partial<FleetDeploymentSpec> & { readonly name: string }): FleetDeployment {
+  const { name, ...spec } = changes;
+  return {
+    apiVersion: API_VERSION,
+    kind: "FleetDeployment",
+    metadata: {
+      name,
+      labels: {},
+      uid: "5d0c2b0e-6c2e-4a39-8f51-0d3a4b6f7a21",
+      resourceVersion: "1",
+      generation: 1,
+      creationTimestamp: "2026-06-01T00:00:00.000Z",
+    },
+    spec: {
+      allowedGroups: ["edge"],
+      targetSelector: {},
+      podmanV0: { containers: [{ name: "app", image: "registry.example/app:1" }] },
       ...spec,
     },
   };

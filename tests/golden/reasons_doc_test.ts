@@ -73,10 +73,13 @@ Deno.test("docs/wire.md explains every reason of a device's release", () => {
 });
 
 Deno.test("docs/wire.md lists every condition with its reasons", async () => {
-  const [release, device] = await Promise.all(
-    ["release_status", "device_plan"].map((name) => Deno.readTextFile(new URL(`operator/policy/${name}.ts`, ROOT))),
+  const texts = await Promise.all(
+    ["accepted_condition", "release_status", "deployment_status", "device_plan"].map((name) =>
+      Deno.readTextFile(new URL(`operator/policy/${name}.ts`, ROOT))
+    ),
   );
-  assert(release !== undefined && device !== undefined);
+  const device = texts.at(-1) ?? "";
+  const release = texts.slice(0, -1).join();
   const types = all(release + device, /\btype: "([A-Z]\w+)"/g);
   assertEquals(documented("conditions").sort(), [...new Set(types)].sort());
   const written = [...all(release + device, /\breason: "([A-Z]\w+)"/g), ...all(release, /[?:] "([A-Z]\w+)"[ ;]/g)];

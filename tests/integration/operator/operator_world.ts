@@ -5,20 +5,30 @@
  */
 import type { AgentReleaseSpec, AgentReleaseStatus } from "../../../contracts/agent_release.ts";
 import { type AgentUpgradeAttempt, agentUpgradeAttempt } from "../../../contracts/agent_upgrade.ts";
-import { BUCKET_SPECS, type BucketName, BUCKETS } from "../../../contracts/buckets.ts";
+import {
+  BUCKET_SPECS,
+  type BucketName,
+  BUCKETS,
+  desiredStateFilter,
+  generationKey,
+} from "../../../contracts/buckets.ts";
 import { decodeBytes } from "../../../contracts/codec.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
 import { isFleetError } from "../../../contracts/errors.ts";
+import type { FleetDeploymentSpec, FleetDeploymentStatus } from "../../../contracts/fleet_deployment.ts";
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { Bus, BusAdmin } from "../../../lib/bus/port.ts";
+import { snapshotMap } from "../../../lib/bus/snapshot_map.ts";
 import { createLogger } from "../../../lib/log.ts";
 import { deviceSpecGroups } from "../../../operator/groups/device_spec_groups.ts";
 import { Operator, type OperatorOptions } from "../../../operator/operator.ts";
+import { StoredDeploymentWrites } from "../../../operator/reconcile/deployment_writes.ts";
 import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
 import type { ResourceOf } from "../../../operator/stores/port.ts";
-import { release } from "../../fakes/operator_samples.ts";
+import { deployment, release } from "../../fakes/operator_samples.ts";
 import { type DeviceScript, ScriptedDevice } from "../../fakes/scripted_device.ts";
+import { ScriptedWorkloads, type WorkloadScript } from "../../fakes/scripted_workloads.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 
 /** Makes connections to one broker. */
@@ -66,6 +76,7 @@ export class OperatorWorld {
       buckets: { specs: BUCKET_SPECS, fleetSize: 1_000, replicas: 1 },
       store,
       writes: new StoreWrites(store, () => bus.bucket(BUCKETS.upgradeIntent)),
+      deploymentWrites: new StoredDeploymentWrites(store, (name) => bus.bucket(name)),
       groups: deviceSpecGroups,
       bounds: TEST_BOUNDS,
       statusWriteIntervalMs: 20,
@@ -117,6 +128,54 @@ export class OperatorWorld {
     });
   }
 
+  /** Starts the part of a device that runs deployments. */
+  workloads(id: string, script: WorkloadScript = {}): ScriptedWorkloads {
+    const workloads = new ScriptedWorkloads(this.bus, id, script);
+    this.#running.push(workloads.run(this.#ending.signal));
+    return workloads;
+  }
+
+  /** Creates or replaces a deployment for the group `edge`. */
+  async deployment(name: string, changes: Partial<FleetDeploymentSpec> = {}): Promise<void> {
+    const input = { name, labels: {}, spec: deployment({ name, ...changes }).spec };
+    await waitUntil(`deployment ${name}`, async () => {
+      const present = await this.store.get("FleetDeployment", name);
+      if (present === null) return (await this.store.create("FleetDeployment", input)).ok;
+      return (await this.store.replace("FleetDeployment", input, present.metadata.resourceVersion)).ok;
+    });
+  }
+
+  /** Waits until a deployment has figures. */
+  async untilDeployment(name: string, figures: Partial<FleetDeploymentStatus>): Promise<void> {
+    await this.until("FleetDeployment", name, (resource) => hasFigures(resource.status, figures));
+  }
+
+  /** What a device is told, as `name generation` in order of name, and the count of its generation; null without one. */
+  async told(id: string): Promise<{ entries: string[]; count: number | null }> {
+    const entries: string[] = [];
+    let count: number | null = null;
+    const bucket = await this.bus.bucket(BUCKETS.desiredState);
+    for (const { key, value } of (await snapshotMap(bucket, desiredStateFilter(id))).values()) {
+      const document = JSON.parse(new TextDecoder().decode(value));
+      if (key === generationKey(id)) count = document.entries;
+      else entries.push(`${document.name} ${document.generation}`);
+    }
+    return { entries: entries.sort(), count };
+  }
+
+  /** Waits until a device is told exactly this, by entries that its generation counts. */
+  async untilTold(id: string, entries: readonly string[], timeoutMs?: number): Promise<void> {
+    let last: unknown = null;
+    try {
+      await waitUntil(`what ${id} is told`, async () => {
+        const told = last = await patiently(() => this.told(id));
+        return told !== null && told.count === entries.length && told.entries.join() === entries.join();
+      }, timeoutMs);
+    } catch (error) {
+      throw new Error(`${id} is told ${JSON.stringify(last)}, not ${JSON.stringify(entries)}`, { cause: error });
+    }
+  }
+
   /** Waits until a resource is as a test wants it. */
   async until<K extends ResourceKind>(
     kind: K,
@@ -143,12 +202,7 @@ export class OperatorWorld {
 
   /** Waits until a release has figures. */
   async untilRelease(name: string, figures: Partial<AgentReleaseStatus>): Promise<void> {
-    await this.until(
-      "AgentRelease",
-      name,
-      ({ status }) =>
-        Object.entries(figures).every(([figure, value]) => status?.[figure as keyof AgentReleaseStatus] === value),
-    );
+    await this.until("AgentRelease", name, ({ status }) => hasFigures(status, figures));
   }
 
   /** The attempt that stands in a device's intent key. */
@@ -169,7 +223,8 @@ export class OperatorWorld {
 
   /** Waits until nothing has been written into the operator's buckets for a time. */
   async rest(quietMs = 500, timeoutMs = 20_000): Promise<void> {
-    const read = async () => `${await this.revision(BUCKETS.resources)} ${await this.revision(BUCKETS.upgradeIntent)}`;
+    const buckets = [BUCKETS.resources, BUCKETS.upgradeIntent, BUCKETS.desiredState];
+    const read = async () => (await Promise.all(buckets.map((name) => this.revision(name)))).join();
     let last = await read();
     let sinceMs = performance.now();
     await waitUntil("rest", async () => {
@@ -186,6 +241,11 @@ export class OperatorWorld {
     await this.bus.close();
     await this.#broker.close();
   }
+}
+
+function hasFigures<T extends object>(status: T | undefined, figures: Partial<T>): boolean {
+  return status !== undefined &&
+    Object.entries(figures).every(([figure, value]) => status[figure as keyof T] === value);
 }
 
 /** What is read, or null while the broker is away. */
