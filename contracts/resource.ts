@@ -12,7 +12,7 @@ import { CONDITIONS_MAX } from "./limits.ts";
 export const API_VERSION = "fleet.nationtech.io/v1alpha1";
 
 /** Kinds of resources. */
-export const RESOURCE_KINDS = ["Device", "AgentRelease", "FleetDeployment"] as const;
+export const RESOURCE_KINDS = ["Device", "AgentRelease", "FleetDeployment", "TaskRun"] as const;
 /** One of {@link RESOURCE_KINDS}. */
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 

@@ -7,7 +7,7 @@ import { type Decoded, decodeError, type Decoder, integer, object, oneOf, option
 import { detail, instant } from "./formats.ts";
 import { TASK_DEADLINE_MAX_S, TASK_DEADLINE_MIN_S } from "./limits.ts";
 import { allowedGroups, targetSelector } from "./placement.ts";
-import { conditions } from "./resource.ts";
+import { conditions, type StoredResource } from "./resource.ts";
 
 /** Label of a device that makes it a canary of every run that it is a target of (`Fleet tasks`, Canary release). */
 export const CANARY_LABEL = "canary";
@@ -116,3 +116,6 @@ export const taskRunStatus = object({
 });
 /** The status of a run. */
 export type TaskRunStatus = Decoded<typeof taskRunStatus>;
+
+/** A stored run. */
+export type TaskRun = StoredResource<"TaskRun", TaskRunSpec, TaskRunStatus>;

@@ -5,7 +5,7 @@
  * @module
  */
 import { canonicalJson } from "../../contracts/canonical_json.ts";
-import { isFleetError } from "../../contracts/errors.ts";
+import { FleetError, isFleetError } from "../../contracts/errors.ts";
 import { bounded, labels as labelsFormat } from "../../contracts/formats.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import type { BusEntry, KvBucket, WriteResult } from "../../lib/bus/port.ts";
@@ -91,6 +91,10 @@ export class EmbeddedStore implements ResourceStore {
     const { resource, parts } = current;
     if (resource.metadata.resourceVersion !== resourceVersion) return { ok: false, why: "conflict" };
     const specChanged = canonicalJson(resource.spec) !== canonicalJson(spec);
+    const { immutable } = RESOURCE_RULES[kind];
+    if (specChanged && immutable !== undefined) {
+      throw new FleetError(immutable, { code: "E_STORE_IMMUTABLE", failureClass: "policy", field: "spec" });
+    }
     const labelsChanged = canonicalJson(resource.metadata.labels) !== canonicalJson(labels);
     // As in Kubernetes: a write that changes nothing writes nothing.
     if (!specChanged && !labelsChanged) return { ok: true, resource };

@@ -11,12 +11,14 @@ import type { AgentRelease } from "../../contracts/agent_release.ts";
 import type { Device } from "../../contracts/device_resource.ts";
 import type { FleetDeployment } from "../../contracts/fleet_deployment.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
+import type { TaskRun } from "../../contracts/task_run.ts";
 
 /** The stored resource of each kind. */
 export interface ResourceOf {
   readonly Device: Device;
   readonly AgentRelease: AgentRelease;
   readonly FleetDeployment: FleetDeployment;
+  readonly TaskRun: TaskRun;
 }
 
 /** What a writer gives of a resource; the store makes uid, versions and times. */
@@ -57,7 +59,11 @@ export interface ResourceStore {
   get<K extends ResourceKind>(kind: K, name: string): Promise<ResourceOf[K] | null>;
   /** Creates; `exists` when the name is taken. */
   create<K extends ResourceKind>(kind: K, input: ResourceInput<K>): Promise<StoreWrite<K>>;
-  /** Replaces labels and spec if `resourceVersion` is the newest; status is kept; generation rises if the spec changed. */
+  /**
+   * Replaces labels and spec if `resourceVersion` is the newest; status is kept; generation rises if the spec changed.
+   *
+   * @throws `E_STORE_IMMUTABLE` when the kind's spec never changes, and this one would
+   */
   replace<K extends ResourceKind>(kind: K, input: ResourceInput<K>, resourceVersion: string): Promise<StoreWrite<K>>;
   /** Replaces the status only, if `resourceVersion` is the newest. */
   replaceStatus<K extends ResourceKind>(

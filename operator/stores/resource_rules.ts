@@ -10,6 +10,7 @@ import { DEVICE_ID_LABEL, deviceSpec, deviceStatus } from "../../contracts/devic
 import { fleetDeploymentSpec, fleetDeploymentStatus } from "../../contracts/fleet_deployment.ts";
 import { deviceId, resourceName } from "../../contracts/formats.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
+import { TASK_RUN_IMMUTABLE, taskRunSpec, taskRunStatus } from "../../contracts/task_run.ts";
 import type { ResourceOf } from "./port.ts";
 
 /** Labels of a resource. */
@@ -22,6 +23,8 @@ export interface ResourceRules<K extends ResourceKind> {
   readonly status: Decoder<NonNullable<ResourceOf[K]["status"]>>;
   /** Labels that a resource gets whatever its writer gave. */
   readonly forcedLabels: (name: string) => Labels;
+  /** Why the spec may not change once the resource is created; absent where it may. */
+  readonly immutable?: string;
 }
 
 /** The rules of every kind. */
@@ -44,5 +47,12 @@ export const RESOURCE_RULES: { readonly [K in ResourceKind]: ResourceRules<K> } 
     spec: fleetDeploymentSpec,
     status: fleetDeploymentStatus,
     forcedLabels: () => ({}),
+  },
+  TaskRun: {
+    name: resourceName,
+    spec: taskRunSpec,
+    status: taskRunStatus,
+    forcedLabels: () => ({}),
+    immutable: TASK_RUN_IMMUTABLE.message,
   },
 };

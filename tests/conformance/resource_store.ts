@@ -10,6 +10,7 @@ import type { ResourceStore, StoreWrite } from "../../operator/stores/port.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import { sampleDeviceStatus, sampleReleaseStatus } from "../fakes/memory_fleet.ts";
 import { release } from "../fakes/operator_samples.ts";
+import { testImmutableSpec } from "./immutable_spec.ts";
 import { EventTaker, type StoreWorld } from "./resource_store_world.ts";
 
 const SPEC = release({ name: "stable" }).spec;
@@ -36,6 +37,7 @@ export function testResourceStore(adapter: string, open: () => Promise<StoreWorl
   testValidation(test);
   testReads(test);
   testWatch(test);
+  testImmutableSpec(test);
 }
 
 type RegisterTest = (name: string, body: (store: ResourceStore, world: StoreWorld) => Promise<void>) => void;

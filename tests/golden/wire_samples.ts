@@ -85,7 +85,7 @@ const outcome = {
   at: "2026-11-30T08:00:42.120Z",
 };
 
-function resource(kind: ResourceKind | "TaskRun", spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
+function resource(kind: ResourceKind, spec: Decoder<unknown>, status: Decoder<unknown>): Decoder<unknown> {
   return object({
     apiVersion: oneOf([API_VERSION]),
     kind: oneOf([kind]),
