@@ -11,7 +11,7 @@ import { ARTIFACT_MAX_BYTES } from "../contracts/limits.ts";
 import { systemClock } from "../lib/deadline.ts";
 import { osFileSystem } from "../lib/durable/os_file_system.ts";
 import { prepareCandidate } from "../updater/candidate.ts";
-import { httpsFetcher } from "../updater/fetch/https_fetcher.ts";
+import { httpsFetcher } from "../lib/fetch/https_fetcher.ts";
 import { forgetPeak, readMemory } from "./process_memory.ts";
 
 /** What is installed, and where. */

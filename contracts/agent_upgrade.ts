@@ -27,6 +27,7 @@ import {
   STATUS_TEXT_MAX_CHARS,
   TRANSITIONS_MAX,
 } from "./limits.ts";
+import { parseOciReference } from "./oci_reference.ts";
 
 /** Schema version of the documents of this file. */
 export const AGENT_UPGRADE_SCHEMA = 1;
@@ -41,6 +42,10 @@ function urlProblem(value: string): string | undefined {
   if (url.protocol !== "https:" && url.protocol !== "oci:") {
     return `has the scheme ${url.protocol}, must be https or oci`;
   }
+  if (url.protocol === "oci:") {
+    const reference = parseOciReference(value);
+    return "problem" in reference ? reference.problem : undefined;
+  }
   // The parser also takes https:host, https:\\host and HTTPS://host; one spelling is enough for one digest.
   const start = `${url.protocol}//`;
   if (!value.startsWith(start)) return `must begin with ${start}`;
@@ -51,7 +56,7 @@ function urlProblem(value: string): string | undefined {
   return value.includes("#") ? "must not contain a fragment" : undefined;
 }
 
-/** Decodes an artifact URL: `https://…`, or an anonymous `oci://` reference. */
+/** Decodes an artifact URL: `https://…`, or an anonymous `oci://` reference with a tag or a digest. */
 export const artifactUrl: Decoder<string> = text({
   what: "an https or oci URL without spaces",
   maxChars: ARTIFACT_URL_MAX_CHARS,

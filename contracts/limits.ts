@@ -5,6 +5,7 @@
  * @module
  */
 
+export * from "./limits_artifacts.ts";
 export * from "./limits_deployments.ts";
 export * from "./limits_fleetctl.ts";
 export * from "./limits_system_upgrade.ts";

@@ -5,7 +5,12 @@
  */
 import type { AgentUpgradeAttempt } from "../contracts/agent_upgrade.ts";
 import { FleetError } from "../contracts/errors.ts";
-import { ARTIFACT_MAX_BYTES, HTTPS_REQUEST_TIMEOUT_MS, INSTALL_RESERVE_BYTES } from "../contracts/limits.ts";
+import {
+  ARTIFACT_MAX_BYTES,
+  FETCH_STARTS_MAX,
+  HTTPS_REQUEST_TIMEOUT_MS,
+  INSTALL_RESERVE_BYTES,
+} from "../contracts/limits.ts";
 import type { Clock } from "../lib/deadline.ts";
 import { digestFile, Sha256Stream } from "../lib/digest/sha256_stream.ts";
 import type { FileSystem, WritableFile } from "../lib/durable/file_system.ts";
@@ -13,7 +18,7 @@ import { syncDirectory } from "../lib/durable/fsync.ts";
 import { makeDirectoryDurably } from "../lib/durable/make_directory.ts";
 import { replaceFileWith } from "../lib/durable/replace_file.ts";
 import { removeStaleTemps, splitPath } from "../lib/durable/temp_name.ts";
-import { isStalePartial, isWorthKeeping, keepPartial, partialPath, removePartials } from "./partial_artifact.ts";
+import { isToStartOver, isWorthKeeping, keepPartial, partialPath, removePartials } from "./partial_artifact.ts";
 import type { Fetcher, FetchRequest } from "./ports.ts";
 
 const BINARY_MODE = 0o755;
@@ -82,22 +87,25 @@ export async function prepareCandidate(
   const partial = partialPath(directory, artifact.sha256);
   await removePartials(fs, directory, partial);
   await requireSpace(fs, directory, artifact.maxBytes);
-  const install = (timeoutMs: number) =>
-    replaceFileWith(
-      fs,
-      targetPath,
-      { mode: BINARY_MODE },
-      (file, temp) => transfer(context, { ...artifact, timeoutMs }, { file, temp, partial }, signal),
-    );
   const startedMs = context.clock.monotonicMs();
-  let prepared: PreparedCandidate;
-  try {
-    prepared = await install(HTTPS_REQUEST_TIMEOUT_MS);
-  } catch (error) {
-    if (!isStalePartial(error) || !await fs.remove(partial)) throw error;
-    // What was kept was not the beginning of the artifact: once more from its start, within the same request's time.
-    const leftMs = HTTPS_REQUEST_TIMEOUT_MS - (context.clock.monotonicMs() - startedMs);
-    prepared = await install(Math.max(1, Math.round(leftMs)));
+  let prepared: PreparedCandidate | undefined;
+  for (let starts = 1; prepared === undefined; starts++) {
+    // All tries together have the time of one request.
+    const leftMs = Math.round(HTTPS_REQUEST_TIMEOUT_MS - (context.clock.monotonicMs() - startedMs));
+    let unproven = false;
+    const request = { ...artifact, timeoutMs: Math.max(1, leftMs), onUnproven: () => unproven = true };
+    try {
+      prepared = await replaceFileWith(
+        fs,
+        targetPath,
+        { mode: BINARY_MODE },
+        (file, temp) => transfer(context, request, { file, temp, partial }, signal),
+      );
+    } catch (error) {
+      const isOver = starts >= FETCH_STARTS_MAX || context.clock.monotonicMs() - startedMs >= HTTPS_REQUEST_TIMEOUT_MS;
+      if (isOver || !isToStartOver(error, unproven)) throw error;
+      await fs.remove(partial);
+    }
   }
   await removePartials(fs, directory);
   return prepared;
@@ -126,12 +134,15 @@ interface Destination {
 /** One pass: every chunk is counted, hashed and written; what a wrong digest left is removed by the caller. */
 async function transfer(
   { fs, fetcher }: CandidateContext,
-  request: FetchRequest,
+  request: FetchRequest & { readonly onUnproven: () => void },
   { file, temp, partial }: Destination,
   signal: AbortSignal,
 ): Promise<PreparedCandidate> {
   const digest = new Sha256Stream(Math.min(request.maxBytes, ARTIFACT_MAX_BYTES));
-  await take(digest, file, await fs.readChunks(partial) ?? []);
+  const kept = await fs.readChunks(partial);
+  // Before it is taken: a file that is larger than the artifact may be is none of its beginnings either.
+  if (kept !== null) request.onUnproven();
+  await take(digest, file, kept ?? []);
   const offsetBytes = digest.sizeBytes;
   // A transfer may have broken after the last byte.
   if (digest.hex() !== request.sha256) {

@@ -33,16 +33,18 @@ export function isWorthKeeping(error: unknown): boolean {
     error.code !== "E_FETCH_RANGE";
 }
 
-/** What a transfer fails with when what was kept is not the artifact's beginning. */
-const STALE_CODES: ReadonlySet<string> = new Set(["E_DIGEST_MISMATCH", "E_FETCH_RANGE", "E_BYTE_LIMIT"]);
+/** What a transfer fails with when its parts do not belong together. */
+const MIXED_CODES: ReadonlySet<string> = new Set(["E_DIGEST_MISMATCH", "E_FETCH_RANGE", "E_BYTE_LIMIT"]);
 
 /**
- * Whether a transfer that took up a partial file may have failed because of it.
+ * Whether the artifact is to be begun from its start: it changed while it was fetched, or it was put together from parts
+ * that nothing proved to belong together. A wrong digest of what came in one piece is none of that.
  *
  * @param error What ended the transfer
+ * @param unproven Whether a kept file, or a response without a validator, was a part of it
  */
-export function isStalePartial(error: unknown): boolean {
-  return isFleetError(error) && STALE_CODES.has(error.code);
+export function isToStartOver(error: unknown, unproven: boolean): boolean {
+  return isFleetError(error) && (error.code === "E_FETCH_RANGE" || unproven && MIXED_CODES.has(error.code));
 }
 
 /**

@@ -5,6 +5,8 @@
  */
 import type { PostMortem } from "../contracts/agent_upgrade.ts";
 
+export type { Fetcher, FetchRequest } from "../lib/fetch/fetcher.ts";
+
 /** How a start ended. Only `failed` is a verdict on the process (DESIGN 5, Verdicts). */
 export type StartOutcome =
   | { readonly kind: "ready"; readonly invocationId?: string }
@@ -73,30 +75,6 @@ export interface ManagedService extends ServiceManager {
   ensureRunning(): void;
   /** Ends the updater's part, not the agent. What is under way ends without a verdict. */
   close(): Promise<void>;
-}
-
-/** What a fetch delivers into a managed file. */
-export interface FetchRequest {
-  readonly url: string;
-  readonly maxBytes: number;
-  readonly sha256: string;
-  /** Bytes from the start that are there already, and are left out. Default 0 */
-  readonly offsetBytes?: number;
-  /** Lowered bound of the whole request, in ms. Default that of the fetcher */
-  readonly timeoutMs?: number;
-}
-
-/** Fetches an artifact. */
-export interface Fetcher {
-  /** URL schemes that it takes, without colon; they are the updater's capabilities. */
-  readonly schemes: readonly string[];
-  /**
-   * Yields the artifact's bytes in order, in chunks; a chunk is valid until the next is asked for. It enforces time
-   * limits, redirects and sizes; the digest is checked by who writes the bytes. Stopping the iteration ends the request.
-   *
-   * @throws {FleetError} with the failure class `environment` for the network, `policy` for what a rule refuses
-   */
-  fetch(request: FetchRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** How a probe ended. */

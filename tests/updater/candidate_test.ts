@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { sha256Hex } from "../../contracts/digest.ts";
 import { FleetError } from "../../contracts/errors.ts";
-import { HTTPS_REQUEST_TIMEOUT_MS, INSTALL_RESERVE_BYTES } from "../../contracts/limits.ts";
+import { FETCH_STARTS_MAX, HTTPS_REQUEST_TIMEOUT_MS, INSTALL_RESERVE_BYTES } from "../../contracts/limits.ts";
 import { replaceFile } from "../../lib/durable/replace_file.ts";
 import { prepareCandidate, type PreparedCandidate } from "../../updater/candidate.ts";
 import { partialPath } from "../../updater/partial_artifact.ts";
@@ -108,6 +108,53 @@ Deno.test("both tries together have the time of one request", async () => {
   await world.prepare();
   const bounds = world.fetcher.requests.map(({ timeoutMs }) => timeoutMs);
   assertEquals(bounds, [HTTPS_REQUEST_TIMEOUT_MS, HTTPS_REQUEST_TIMEOUT_MS - 100_000]);
+});
+
+/** Runs something before each fetch, which is counted from 1. */
+function beforeFetch(world: World, run: (count: number, onUnproven: () => void) => void): void {
+  const inner = world.fetcher.fetch.bind(world.fetcher);
+  world.fetcher.fetch = async function* (request, signal) {
+    run(world.fetcher.requests.length + 1, request.onUnproven ?? (() => {}));
+    yield* inner(request, signal);
+  };
+}
+
+const CHANGED = new FleetError("changed", { code: "E_FETCH_RANGE", failureClass: "environment" });
+
+Deno.test("an artifact that changes while it is fetched is begun from its start, a bounded number of times", async () => {
+  const world = await newWorld();
+  beforeFetch(world, (count) => count === 1 ? world.serve(BYTES.subarray(0, 7_000), CHANGED) : world.serve());
+  assertEquals(await world.prepare(), { how: "fetched", sizeBytes: BYTES.length });
+  assertEquals(offsetsOf(world), [0, 0]);
+  const hopeless = await newWorld();
+  hopeless.serve(BYTES.subarray(0, 7_000), CHANGED);
+  assertEquals(await codeOf(hopeless.prepare()), "E_FETCH_RANGE");
+  assertEquals(hopeless.fetcher.requests.length, FETCH_STARTS_MAX);
+});
+
+Deno.test("a wrong digest is final when the bytes came in one piece, and not when nothing held the pieces together", async () => {
+  for (const unproven of [false, true]) {
+    const world = await newWorld();
+    beforeFetch(world, (count, onUnproven) => {
+      world.serve(count === 1 ? new Uint8Array(BYTES.length) : BYTES);
+      if (unproven && count === 1) onUnproven();
+    });
+    if (unproven) assertEquals((await world.prepare()).how, "fetched");
+    else assertEquals(await codeOf(world.prepare()), "E_DIGEST_MISMATCH");
+    assertEquals(world.fetcher.requests.length, unproven ? 2 : 1);
+  }
+});
+
+Deno.test("no time is left for another start after that of the request", async () => {
+  const world = await newWorld();
+  world.serve(BYTES.subarray(0, 7_000), CHANGED);
+  const inner = world.fetcher.fetch.bind(world.fetcher);
+  world.fetcher.fetch = async function* (request, signal) {
+    await world.clock.advance(HTTPS_REQUEST_TIMEOUT_MS);
+    yield* inner(request, signal);
+  };
+  assertEquals(await codeOf(world.prepare()), "E_FETCH_RANGE");
+  assertEquals(world.fetcher.requests.length, 1);
 });
 
 Deno.test("what a power cut left of a partial file never gets into the candidate", async () => {

@@ -17,7 +17,7 @@ import { notifierFromEnvironment } from "../../lib/systemd/notify.ts";
 import { groupId, userIds } from "../accounts.ts";
 import type { UpdaterConfig } from "../config.ts";
 import { isActive, type UpdaterRecord } from "../core/record.ts";
-import { httpsFetcher } from "../fetch/https_fetcher.ts";
+import { httpsFetcher } from "../../lib/fetch/https_fetcher.ts";
 import { Interpreter } from "../interpreter.ts";
 import { JournalStore } from "../journal_store.ts";
 import { selfTestProber } from "../probe/self_test_prober.ts";

@@ -13,7 +13,7 @@ import {
   PROBE_TIMEOUT_MS,
 } from "../../contracts/limits.ts";
 import { type Clock, systemClock } from "../../lib/deadline.ts";
-import { loweredBound } from "../lowered_bound.ts";
+import { loweredBound } from "../../lib/lowered_bound.ts";
 import type { ProbeOutcome, Prober } from "../ports.ts";
 import { agentCommand, type AgentSurroundings, newInvocationId } from "../process/agent_command.ts";
 import { executableProblem } from "../process/executable_format.ts";

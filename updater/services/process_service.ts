@@ -24,7 +24,7 @@ import type { ManagedPaths } from "../../contracts/managed_paths.ts";
 import { type Clock, systemClock, withDeadline } from "../../lib/deadline.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import type { Logger } from "../../lib/log.ts";
-import { loweredBound } from "../lowered_bound.ts";
+import { loweredBound } from "../../lib/lowered_bound.ts";
 import type { ManagedService, ServiceState, StartOutcome, StopOutcome } from "../ports.ts";
 import { agentCommand, type AgentSurroundings, newInvocationId } from "../process/agent_command.ts";
 import { currentBootId } from "../process/process_table.ts";

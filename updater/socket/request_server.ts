@@ -18,7 +18,7 @@ import {
 import type { UpdaterErrorCode } from "../../contracts/updater_protocol.ts";
 import { type Clock, systemClock } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
-import { loweredBound } from "../lowered_bound.ts";
+import { loweredBound } from "../../lib/lowered_bound.ts";
 import { listenUnix, type UnixSocketPlace } from "./listen_unix.ts";
 import { type ReadOutcome, readRequest } from "./read_request.ts";
 import { sendResponse } from "./send_response.ts";

@@ -29,7 +29,7 @@ import {
 import { type Clock, systemClock, withDeadline } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
 import { refuse } from "../core/admission.ts";
-import { loweredBound } from "../lowered_bound.ts";
+import { loweredBound } from "../../lib/lowered_bound.ts";
 import type { UnixSocketPlace } from "./listen_unix.ts";
 import { type RequestServer, type ResponseDocument, serveRequests } from "./request_server.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "../../contracts/limits.ts";
 import { type Clock, systemClock } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
-import { loweredBound } from "../lowered_bound.ts";
+import { loweredBound } from "../../lib/lowered_bound.ts";
 import type { ManagedService, ServiceState, StartOutcome, StopOutcome } from "../ports.ts";
 import { lastLines } from "../process/output_lines.ts";
 import { hasProcesses } from "./control_group.ts";

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FleetError } from "../../../contracts/errors.ts";
 import {
+  FETCH_STALL_TIMEOUT_MS,
   HTTPS_CONNECT_TIMEOUT_MS,
   HTTPS_REQUEST_TIMEOUT_MS,
   SERVICE_RESTART_DELAY_MS,
@@ -13,7 +14,8 @@ import {
 } from "../../../contracts/limits.ts";
 import type { UpdaterResponse } from "../../../contracts/updater_protocol.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { httpsFetcher } from "../../../updater/fetch/https_fetcher.ts";
+import { openFetchRun } from "../../../lib/fetch/fetch_run.ts";
+import { httpsFetcher } from "../../../lib/fetch/https_fetcher.ts";
 import { serveUpdaterSocket } from "../../../updater/socket/server.ts";
 import { FakeClock } from "../../fakes/fake_clock.ts";
 import { createProcessRoot, openService, type ProcessRoot } from "../../fakes/process_service_subject.ts";
@@ -41,37 +43,77 @@ async function passLimit(clock: FakeClock, limitMs: number, work: { readonly set
   await clock.advance(1);
 }
 
-async function fetchStalled(behaviour: ArtifactBehaviour, limitMs: number): Promise<void> {
+interface StalledFetch {
+  readonly host: ArtifactHost;
+  readonly clock: FakeClock;
+  readonly fetching: { readonly promise: Promise<unknown>; readonly settled: boolean };
+  readonly cancel: () => void;
+}
+
+/** A fetch that waits for a host which has fallen silent, with bounds above the limits. */
+async function withStalledFetch(
+  behaviour: ArtifactBehaviour,
+  sleeping: number,
+  test: (stalled: StalledFetch) => Promise<void>,
+): Promise<void> {
   const authority = await createTestAuthority();
   const caFile = await Deno.makeTempFile({ prefix: "fleet-ca-" });
   await Deno.writeTextFile(caFile, authority.caCert);
   const clock = new FakeClock();
+  const canceling = new AbortController();
   try {
     await using host: ArtifactHost = startArtifactHost({ certificate: await authority.issue() });
     const url = host.answer("/agent", behaviour);
-    const longer = { connectTimeoutMs: 2 * HTTPS_CONNECT_TIMEOUT_MS, requestTimeoutMs: 2 * HTTPS_REQUEST_TIMEOUT_MS };
-    const fetcher = httpsFetcher({ caFile, clock, bounds: longer });
+    const bounds = {
+      connectTimeoutMs: 2 * HTTPS_CONNECT_TIMEOUT_MS,
+      requestTimeoutMs: 2 * HTTPS_REQUEST_TIMEOUT_MS,
+      stallTimeoutMs: 2 * FETCH_STALL_TIMEOUT_MS,
+    };
+    const fetcher = httpsFetcher({ caFile, clock, bounds });
     const fetching = watched((async () => {
       const request = { url, maxBytes: 1_000, sha256: "" };
-      for await (const chunk of fetcher.fetch(request, new AbortController().signal)) assert(chunk.length > 0);
+      for await (const chunk of fetcher.fetch(request, canceling.signal)) assert(chunk.length > 0);
     })());
-    // The sleep that bounds the response's header ends with it; the one of the whole request goes on.
-    const sleeping = behaviour.kind === "stall-before-header" ? 2 : 1;
     await waitUntil("the fetch waits", () => host.requests.length === 1 && clock.sleeping === sleeping);
-    await passLimit(clock, limitMs, fetching);
-    const error = await fetching.promise.then(() => null, (thrown: unknown) => thrown);
-    assert(error instanceof FleetError);
-    assertEquals(error.code, "E_FETCH_TIMEOUT");
+    await test({ host, clock, fetching, cancel: () => canceling.abort() });
   } finally {
     await Deno.remove(caFile);
   }
 }
 
-Deno.test("the response's header is waited for as long as the limit", () =>
-  fetchStalled({ kind: "stall-before-header" }, HTTPS_CONNECT_TIMEOUT_MS));
+/** Asserts that the connection of a fetch ends exactly at a limit, and how the fetch then ends. */
+async function endsAt(limitMs: number, { host, clock, fetching, cancel }: StalledFetch): Promise<void> {
+  const connection = watched(host.requests[0]?.ended ?? Promise.reject(new Error("no request")));
+  await passLimit(clock, limitMs, connection);
+  await waitUntil("the connection to end", () => connection.settled);
+  cancel();
+  const error = await fetching.promise.then(() => null, (thrown: unknown) => thrown);
+  assert(error instanceof FleetError);
+  assertEquals(error.code, "E_FETCH_CANCELED", "it would have been taken up again");
+}
 
-Deno.test("the complete request is waited for as long as the limit", () =>
-  fetchStalled({ kind: "stall-in-body", bytes: new Uint8Array(100), afterBytes: 10 }, HTTPS_REQUEST_TIMEOUT_MS));
+// The sleep of the whole request goes on beside the one of the header, and of the body.
+Deno.test("the response's header is waited for as long as the limit", () =>
+  withStalledFetch({ kind: "stall-before-header" }, 2, (fetching) => endsAt(HTTPS_CONNECT_TIMEOUT_MS, fetching)));
+
+Deno.test("a silent body is waited for as long as the limit", () =>
+  withStalledFetch(
+    { kind: "stall-in-body", bytes: new Uint8Array(100), afterBytes: 10 },
+    2,
+    (fetching) => endsAt(FETCH_STALL_TIMEOUT_MS, fetching),
+  ));
+
+Deno.test("the complete request has the time of the limit, whatever it does", async () => {
+  const clock = new FakeClock();
+  const bounds = { requestTimeoutMs: 2 * HTTPS_REQUEST_TIMEOUT_MS };
+  const place = { shownUrl: "https://host/agent" };
+  using run = await openFetchRun(place, { clock, bounds }, undefined, new AbortController().signal);
+  await clock.advance(HTTPS_REQUEST_TIMEOUT_MS - 1);
+  assertEquals(run.signal.aborted, false);
+  await clock.advance(1);
+  assert(run.signal.reason instanceof FleetError);
+  assertEquals(run.signal.reason.code, "E_FETCH_TIMEOUT");
+});
 
 async function withSocket(test: (path: string, clock: FakeClock, asked: () => number) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "fleet-limits-" });
@@ -88,7 +130,7 @@ async function withSocket(test: (path: string, clock: FakeClock, asked: () => nu
     statusTimeoutMs: 2 * SOCKET_STATUS_TIMEOUT_MS,
     upgradeTimeoutMs: 2 * SOCKET_UPGRADE_TIMEOUT_MS,
   };
-  const handlers = { status: never, upgrade: never };
+  const handlers = { status: never, upgrade: never, systemUpgrade: never };
   const { finished } = serveUpdaterSocket({
     path,
     mode: 0o600,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { FleetError } from "../../contracts/errors.ts";
+import { LAST_MODIFIED_SETTLED_MS } from "../../contracts/limits.ts";
 import { fetchError, type FetchPlace, statusError } from "./fetch_error.ts";
 
 /** What was asked for. */
@@ -22,7 +23,7 @@ export interface BodyPlan {
   readonly skipBytes: number;
   /** Bytes of the whole artifact, if announced. */
   readonly totalBytes: number | undefined;
-  /** Strong validator with which a broken transfer can be taken up again. */
+  /** Strong validator with which a broken transfer is taken up again. */
   readonly validator: string | undefined;
 }
 
@@ -33,11 +34,19 @@ function lengthOf(text: string | null | undefined): number | undefined {
   return text !== null && text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** An entity tag that promises the same bytes (RFC 9110, 8.8.1); a weak one does not. */
-function strongTag(headers: Headers): string | undefined {
-  const tag = headers.get("etag");
+/**
+ * What promises the same bytes (RFC 9110, 8.8): an entity tag that is not weak, or the time of a modification that was
+ * over well before the answer.
+ */
+function validatorOf(headers: Headers): string | undefined {
   if (headers.get("accept-ranges")?.toLowerCase() === "none") return undefined;
-  return tag !== null && /^"[\u0021\u0023-\u007e]*"$/.test(tag) ? tag : undefined;
+  const tag = headers.get("etag");
+  if (tag !== null && /^"[\u0021\u0023-\u007e]*"$/.test(tag)) return tag;
+  const modified = headers.get("last-modified");
+  if (modified === null) return undefined;
+  // A comparison with what is no date is false.
+  const isSettled = Date.parse(headers.get("date") ?? "") - Date.parse(modified) >= LAST_MODIFIED_SETTLED_MS;
+  return isSettled && /^[\w ,:+-]{1,64}$/.test(modified) ? modified : undefined;
 }
 
 function limited(asked: AskedFor, totalBytes: number | undefined): number | undefined {
@@ -60,9 +69,9 @@ function restOf(asked: AskedFor, headers: Headers): BodyPlan {
       "environment",
     );
   }
-  const validator = strongTag(headers);
+  const validator = validatorOf(headers);
   if (asked.validator !== undefined && validator !== undefined && asked.validator !== validator) throw changed(asked);
-  return { skipBytes: 0, totalBytes: limited(asked, lengthOf(range[2])), validator };
+  return { skipBytes: 0, totalBytes: limited(asked, lengthOf(range[2])), validator: validator ?? asked.validator };
 }
 
 /**
@@ -88,7 +97,7 @@ export function planBody(asked: AskedFor, status: number, headers: Headers): Bod
   }
   if (status === 206 && asked.offsetBytes > 0) return restOf(asked, headers);
   if (status !== 200) throw statusError(asked, status);
-  const validator = strongTag(headers);
+  const validator = validatorOf(headers);
   if (asked.validator !== undefined && asked.validator !== validator) throw changed(asked);
   const totalBytes = limited(asked, lengthOf(headers.get("content-length")));
   if (totalBytes !== undefined && totalBytes < asked.offsetBytes) {

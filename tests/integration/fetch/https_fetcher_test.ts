@@ -1,82 +1,24 @@
 /** Real TLS, real sockets: every fault that the artifact host can be told to have. */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { sha256Hex } from "../../../contracts/digest.ts";
-import { FleetError } from "../../../contracts/errors.ts";
 import {
   ARTIFACT_MAX_BYTES,
   CA_BUNDLE_MAX_BYTES,
   DIGEST_CHUNK_BYTES,
   FETCH_READ_BYTES,
+  FETCH_RESUMES_MAX,
   HTTPS_CONNECT_TIMEOUT_MS,
   HTTPS_REQUEST_TIMEOUT_MS,
 } from "../../../contracts/limits.ts";
-import { type FetchBounds, httpsFetcher } from "../../../updater/fetch/https_fetcher.ts";
-import { loweredBound } from "../../../updater/lowered_bound.ts";
+import { httpsFetcher } from "../../../lib/fetch/https_fetcher.ts";
+import { loweredBound } from "../../../lib/lowered_bound.ts";
 import type { ArtifactBehaviour } from "../../tls/artifact_behaviour.ts";
-import { type ArtifactHost, startArtifactHost } from "../../tls/artifact_host.ts";
+import { startArtifactHost } from "../../tls/artifact_host.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 import { forwardingProxy } from "../../tls/forwarding_proxy.ts";
-import { createTestAuthority, type TestAuthority } from "../../tls/test_authority.ts";
+import { createTestAuthority } from "../../tls/test_authority.ts";
 
-const MAX_BYTES = 300_000;
-const BYTES = crypto.getRandomValues(new Uint8Array(65_000));
-/** Bounds that no test of this file is meant to reach. */
-const CALM: FetchBounds = { resumeMinMs: 1 };
-
-interface World {
-  readonly authority: TestAuthority;
-  readonly host: ArtifactHost;
-  readonly caFile: string;
-}
-
-interface Fetched {
-  readonly bytes: Uint8Array;
-  readonly error: FleetError | undefined;
-}
-
-interface FetchOptions {
-  readonly bounds?: FetchBounds;
-  readonly maxBytes?: number;
-  readonly offsetBytes?: number;
-  readonly signal?: AbortSignal;
-  readonly caFile?: string;
-}
-
-/** Everything that a fetch yields, and how it ended. */
-async function fetchAll(world: Pick<World, "caFile">, url: string, options: FetchOptions = {}): Promise<Fetched> {
-  const { bounds = CALM, maxBytes = MAX_BYTES, offsetBytes, signal = new AbortController().signal } = options;
-  const fetcher = httpsFetcher({ caFile: options.caFile ?? world.caFile, bounds });
-  const chunks: Uint8Array[] = [];
-  let error: FleetError | undefined;
-  const request = { url, maxBytes, sha256: "", ...(offsetBytes === undefined ? {} : { offsetBytes }) };
-  try {
-    for await (const chunk of fetcher.fetch(request, signal)) chunks.push(chunk.slice());
-  } catch (thrown) {
-    if (!(thrown instanceof FleetError)) throw thrown;
-    error = thrown;
-  }
-  return { bytes: new Uint8Array(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer()), error };
-}
-
-function verdict({ error }: Fetched): string {
-  return error === undefined ? "fetched" : `${error.code} ${error.failureClass}`;
-}
-
-function bytesSent(host: ArtifactHost): number {
-  return host.requests[0]?.bodyBytesSent ?? 0;
-}
-
-async function withWorld(test: (world: World) => Promise<void>): Promise<void> {
-  const authority = await createTestAuthority();
-  const caFile = await Deno.makeTempFile({ prefix: "fleet-ca-", suffix: ".pem" });
-  await Deno.writeTextFile(caFile, authority.caCert);
-  try {
-    await using host = startArtifactHost({ certificate: await authority.issue() });
-    await test({ authority, host, caFile });
-  } finally {
-    await Deno.remove(caFile);
-  }
-}
+import { BYTES, bytesSent, fetchAll, MAX_BYTES, verdict, withWorld } from "./fetch_world.ts";
 
 Deno.test("fetch() yields the bytes as they are", () =>
   withWorld(async (world) => {
@@ -286,7 +228,7 @@ Deno.test("no name, no listener and no https are errors without a connection", (
     const { port } = listener.addr;
     listener.close();
     assertEquals(verdict(await fetchAll(world, `https://127.0.0.1:${port}/`)), "E_FETCH_CONNECT environment");
-    const nameless = await fetchAll(world, "https://no-such-host.invalid/", { bounds: { connectTimeoutMs: 2_000 } });
+    const nameless = await fetchAll(world, "https://no-such-host.invalid/", { bounds: { requestTimeoutMs: 2_000 } });
     // A machine whose name server does not answer has no answer in time.
     assertMatch(verdict(nameless), /^E_FETCH_(?:DNS|TIMEOUT) environment$/);
     assertEquals(verdict(await fetchAll(world, `http://127.0.0.1:${world.host.port}/`)), "E_FETCH_URL policy");
@@ -294,83 +236,28 @@ Deno.test("no name, no listener and no https are errors without a connection", (
     assertEquals(world.host.connections, 0);
   }));
 
-Deno.test("a transfer that breaks is taken up where it broke, under its validator", () =>
-  withWorld(async (world) => {
-    const breaking = { kind: "truncated", bytes: BYTES, afterBytes: 20_000, etag: '"v1"' } as const;
-    const fetched = await fetchAll(world, world.host.answer("/breaking", breaking));
-    assertEquals(verdict(fetched), "fetched");
-    assertEquals(fetched.bytes, BYTES);
-    const asked = world.host.requests.map(({ headers }) => [headers.get("range"), headers.get("if-range")]);
-    assertEquals(asked, [
-      [undefined, undefined],
-      ["bytes=20000-", '"v1"'],
-      ["bytes=40000-", '"v1"'],
-      ["bytes=60000-", '"v1"'],
-    ]);
-  }));
-
-Deno.test("a transfer is taken up again a bounded number of times", () =>
-  withWorld(async (world) => {
-    const hopeless = { kind: "truncated", bytes: BYTES, afterBytes: 0, etag: '"v1"' } as const;
-    const fetched = await fetchAll(world, world.host.answer("/hopeless", hopeless));
-    assertEquals(verdict(fetched), "E_FETCH_TRUNCATED environment");
-    assertEquals(world.host.requests.length, 11);
-  }));
-
-Deno.test("a transfer that falls silent is taken up again", () =>
-  withWorld(async (world) => {
-    const url = world.host.answer("/silent", { kind: "stall-in-body", bytes: BYTES, afterBytes: 30_000, etag: '"v1"' });
-    const running = fetchAll(world, url, { bounds: { ...CALM, stallTimeoutMs: 100 } });
-    await waitUntil("the first part is sent", () => bytesSent(world.host) === 30_000);
-    world.host.answer("/silent", { kind: "file", bytes: BYTES, etag: '"v1"' });
-    const fetched = await running;
-    assertEquals(verdict(fetched), "fetched");
-    assertEquals(fetched.bytes, BYTES);
-    assertEquals(world.host.requests.at(-1)?.headers.get("range"), "bytes=30000-");
-  }));
-
-Deno.test("an artifact that changes while it is fetched is never mixed", () =>
-  withWorld(async (world) => {
-    const first = { kind: "stall-in-body", bytes: BYTES, afterBytes: 30_000, etag: '"v1"' } as const;
-    const url = world.host.answer("/changing", first);
-    const running = fetchAll(world, url, { bounds: { ...CALM, stallTimeoutMs: 100 } });
-    await waitUntil("the first part is sent", () => bytesSent(world.host) === 30_000);
-    world.host.answer("/changing", { kind: "file", bytes: new Uint8Array(BYTES.length), etag: '"v2"' });
-    assertEquals(verdict(await running), "E_FETCH_RANGE environment");
-  }));
-
-Deno.test("bytes that are there already are left out, whether or not the server can", () =>
-  withWorld(async (world) => {
-    const cases: readonly (readonly [ArtifactBehaviour, string])[] = [
-      [{ kind: "file", bytes: BYTES, etag: '"v1"' }, "fetched"],
-      [{ kind: "file", bytes: BYTES }, "fetched"],
-      [{ kind: "chunked", bytes: BYTES }, "fetched"],
-    ];
-    for (const [index, [behaviour, expected]] of cases.entries()) {
-      const fetched = await fetchAll(world, world.host.answer(`/${index}`, behaviour), { offsetBytes: 40_001 });
-      assertEquals(verdict(fetched), expected);
-      assertEquals(fetched.bytes, BYTES.slice(40_001));
-      assertEquals(world.host.requests[index]?.headers.get("range"), "bytes=40001-");
-    }
-    const whole = world.host.answer("/whole", { kind: "file", bytes: BYTES, etag: '"v1"' });
-    const beyond = await fetchAll(world, whole, { offsetBytes: BYTES.length });
-    assertEquals(verdict(beyond), "E_FETCH_RANGE environment");
-  }));
-
 Deno.test("the proxy of the environment is used, and one that refuses is no fault of the release", () =>
   withWorld(async (world) => {
     const url = world.host.answer("/agent", { kind: "file", bytes: BYTES });
-    const before = Deno.env.get("HTTPS_PROXY");
+    const before = (["HTTPS_PROXY", "NO_PROXY"] as const).map((name) => [name, Deno.env.get(name)] as const);
+    Deno.env.delete("NO_PROXY");
     await using proxy = forwardingProxy();
     Deno.env.set("HTTPS_PROXY", `http://127.0.0.1:${proxy.port}`);
     try {
       const fetched = await fetchAll(world, url);
       assertEquals([verdict(fetched), fetched.bytes.length], ["fetched", BYTES.length]);
+      Deno.env.set("NO_PROXY", "127.0.0.0/8,example.com");
+      assertEquals(verdict(await fetchAll(world, url)), "fetched");
+      assertEquals(proxy.asked.length, 1, "what NO_PROXY names is reached without it");
+      Deno.env.delete("NO_PROXY");
       proxy.refusing = true;
       assertEquals(verdict(await fetchAll(world, url)), "E_FETCH_CONNECT environment");
-      assertEquals(proxy.asked, [`127.0.0.1:${world.host.port}`, `127.0.0.1:${world.host.port}`]);
+      assertEquals(new Set(proxy.asked), new Set([`127.0.0.1:${world.host.port}`]));
+      assertEquals(proxy.asked.length, 1 + 1 + FETCH_RESUMES_MAX, "what refuses may let through later");
     } finally {
-      if (before === undefined) Deno.env.delete("HTTPS_PROXY");
-      else Deno.env.set("HTTPS_PROXY", before);
+      for (const [name, value] of before) {
+        if (value === undefined) Deno.env.delete(name);
+        else Deno.env.set(name, value);
+      }
     }
   }));

@@ -8,7 +8,9 @@
  * | `E_FETCH_STATUS` | policy, environment | a status other than 200; see {@link statusError} |
  * | `E_FETCH_ENCODING` | policy | the body is encoded: its bytes would not be the artifact's |
  * | `E_FETCH_TOO_LARGE` | policy | more bytes than the attempt's limit |
- * | `E_FETCH_RANGE` | environment | the server does not have the rest of what is there |
+ * | `E_FETCH_RANGE` | environment | the server does not have the rest of what is there, or the artifact changed |
+ * | `E_FETCH_LOGIN` | policy | the registry gives nothing to those without a login |
+ * | `E_FETCH_MANIFEST` | policy | what the registry has under the reference is not the attempt's artifact |
  * | `E_FETCH_CA_FILE` | environment | the CA file of the configuration cannot be used |
  * | `E_FETCH_DNS`, `E_FETCH_CONNECT`, `E_FETCH_TLS` | environment | no connection |
  * | `E_FETCH_TRUNCATED` | environment | the body broke off |
@@ -17,7 +19,7 @@
  *
  * @module
  */
-import { type FailureClass, FleetError, type RetryClass } from "../../contracts/errors.ts";
+import { type FailureClass, FleetError, isFleetError, type RetryClass } from "../../contracts/errors.ts";
 
 /** Where a fetch stands, for messages. */
 export interface FetchPlace {
@@ -42,6 +44,7 @@ export function shownUrl(url: string): string {
  * @param problem What is wrong, in words
  * @param failureClass How it is classified
  * @param cause The foreign error
+ * @param retry Default: what the failure class says
  */
 export function fetchError(
   place: FetchPlace,
@@ -49,10 +52,24 @@ export function fetchError(
   problem: string,
   failureClass: FailureClass,
   cause?: unknown,
-): FleetError {
   // What the surroundings did may be over the next time; what a rule refuses will not.
-  const retry: RetryClass = failureClass === "environment" ? "transient" : "permanent";
+  retry: RetryClass = failureClass === "environment" ? "transient" : "permanent",
+): FleetError {
   return new FleetError(`Cannot fetch ${place.shownUrl}: ${problem}`, { code, retry, failureClass, cause });
+}
+
+/** Codes of the environment after which the same request again is no use. */
+const FINAL_CODES: ReadonlySet<string> = new Set(["E_FETCH_RANGE", "E_FETCH_CANCELED", "E_FETCH_CA_FILE"]);
+
+/**
+ * Whether a request that ended so may be repeated within the time of the whole (issue 5): only for faults of the
+ * environment, and not where somebody must change something first.
+ *
+ * @param error What ended it
+ */
+export function isWorthRepeating(error: unknown): boolean {
+  return isFleetError(error) && error.failureClass === "environment" && error.retry === "transient" &&
+    !FINAL_CODES.has(error.code);
 }
 
 /** Statuses below 500 that say "not now" or that a proxy on the device's way answers with. */
@@ -76,21 +93,34 @@ export function statusError(place: FetchPlace, status: number): FleetError {
 }
 
 /** The runtime's texts, in the order in which they are looked for: the more telling first. */
-const CONNECTION_PROBLEMS: readonly (readonly [pattern: RegExp, code: string, problem: string])[] = [
-  [/certificate expired/, "E_FETCH_TLS", "the server's certificate has expired, or this device's clock is wrong"],
+const CONNECTION_PROBLEMS: readonly (readonly [
+  pattern: RegExp,
+  code: string,
+  problem: string,
+  /** A certificate does not get better within minutes. */
+  retry?: "permanent",
+])[] = [
+  [
+    /certificate expired/,
+    "E_FETCH_TLS",
+    "the server's certificate has expired, or this device's clock is wrong",
+    "permanent",
+  ],
   [
     /certificate not valid yet/,
     "E_FETCH_TLS",
     "the server's certificate is not valid yet, or this device's clock is wrong",
+    "permanent",
   ],
-  [/UnknownIssuer/, "E_FETCH_TLS", "no authority that this device trusts issued the server's certificate"],
+  [/UnknownIssuer/, "E_FETCH_TLS", "no authority that this device trusts issued the server's certificate", "permanent"],
   [
     /CaUsedAsEndEntity/,
     "E_FETCH_TLS",
     "the server's certificate is an authority's own: a server needs one that an authority issued",
+    "permanent",
   ],
-  [/not valid for name|NotValidForName/, "E_FETCH_TLS", "the server's certificate is for another name"],
-  [/peer certificate/, "E_FETCH_TLS", "the server's certificate is not valid"],
+  [/not valid for name|NotValidForName/, "E_FETCH_TLS", "the server's certificate is for another name", "permanent"],
+  [/peer certificate/, "E_FETCH_TLS", "the server's certificate is not valid", "permanent"],
   [/tls|corrupt message|fatal alert|handshake/i, "E_FETCH_TLS", "the server does not speak TLS as it must"],
   [/dns error/, "E_FETCH_DNS", "the name of the host cannot be resolved"],
   [/os error 111/, "E_FETCH_CONNECT", "the connection was refused"],
@@ -113,8 +143,8 @@ export function requestError(place: FetchPlace, error: unknown): FleetError {
   // What stands before is the URL, whose words must not decide.
   const said = text.slice(Math.max(0, text.lastIndexOf("client error (")));
   const known = CONNECTION_PROBLEMS.find(([pattern]) => pattern.test(said));
-  const [, code, problem] = known ?? [null, "E_FETCH_CONNECT", "the connection broke before a response"];
-  return fetchError(place, code, problem, "environment", error);
+  const [, code, problem, retry] = known ?? [null, "E_FETCH_CONNECT", "the connection broke before a response"];
+  return fetchError(place, code, problem, "environment", error, retry);
 }
 
 function foreignText(error: unknown): string {

@@ -1,59 +1,64 @@
 /**
- * One connection of a fetch: request, rules, and the body counted and watched.
+ * The bytes of an artifact, over as many connections as it takes: request, rules, and the body counted and watched.
  *
  * @module
  */
-import { DIGEST_CHUNK_BYTES, FETCH_READ_BYTES } from "../../contracts/limits.ts";
-import { type Clock, withDeadline } from "../../lib/deadline.ts";
-import { bodyError, fetchError, requestError } from "./fetch_error.ts";
+import { DIGEST_CHUNK_BYTES, FETCH_PROGRESS_MIN_BYTES, FETCH_READ_BYTES } from "../../contracts/limits.ts";
+import type { Clock } from "../deadline.ts";
+import { bodyError, fetchError } from "./fetch_error.ts";
+import { type FetchRun, pauseBeforeRepeat } from "./fetch_run.ts";
 import { type AskedFor, type BodyPlan, planBody } from "./response_rules.ts";
 
-/** A fetch under way. The progress in it tells the next connection where to take up. */
-export interface Transfer extends AskedFor {
-  readonly url: string;
-  readonly client: Deno.HttpClient;
-  readonly clock: Clock;
-  readonly connectTimeoutMs: number;
-  readonly stallTimeoutMs: number;
-  /** Ends the fetch; its reason is the error that the fetch then throws. */
-  readonly signal: AbortSignal;
+/** What is transferred. */
+export interface TransferSource {
+  readonly run: FetchRun;
+  /** Most bytes of the whole artifact. */
+  readonly maxBytes: number;
+  /** Bytes from its start that are there already. */
+  readonly offsetBytes: number;
+  /** Sends the request for the bytes with these headers; whoever aborts the connection ends it. */
+  send(headers: Readonly<Record<string, string>>, connection: AbortController): Promise<Response>;
+  readonly onUnproven: (() => void) | undefined;
+}
+
+/** The progress of a transfer, which tells the next connection where to take up. */
+interface Transfer extends AskedFor {
+  readonly source: TransferSource;
   /** Bytes from the artifact's start that have been yielded or were there before. */
   offsetBytes: number;
-  /** Set once a response came that can be taken up again. */
+  /** Set once a response came that tells which version of the artifact it is. */
   validator: string | undefined;
 }
 
-function requestHeaders({ offsetBytes, validator }: Transfer): Record<string, string> {
+/**
+ * Yields the bytes of an artifact, one connection after the other, each taking up where the last one broke.
+ *
+ * @param source What is transferred
+ * @throws {FleetError} `E_FETCH_*`
+ */
+export async function* transfer(source: TransferSource): AsyncGenerator<Uint8Array, void, void> {
+  const { run, maxBytes, offsetBytes } = source;
+  const state: Transfer = { source, shownUrl: run.shownUrl, maxBytes, offsetBytes, validator: undefined };
+  for (let fruitless = 0;;) {
+    const before = state.offsetBytes;
+    try {
+      yield* transferOnce(state);
+      return;
+    } catch (error) {
+      fruitless = state.offsetBytes - before >= FETCH_PROGRESS_MIN_BYTES ? 0 : fruitless + 1;
+      await pauseBeforeRepeat(run, error, fruitless);
+    }
+  }
+}
+
+function rangeHeaders({ offsetBytes, validator }: Transfer): Record<string, string> {
   return {
-    // Without this header the runtime asks for gzip and brotli, and decodes what it gets.
-    "accept-encoding": "identity",
-    "user-agent": "harmony-fleet-updater",
     ...(offsetBytes === 0 ? {} : { range: `bytes=${offsetBytes}-` }),
     ...(offsetBytes === 0 || validator === undefined ? {} : { "if-range": validator }),
   };
 }
 
-/** Sends the request and waits for the response's header. */
-async function open(transfer: Transfer, connection: AbortController): Promise<Response> {
-  const { url, client, clock, connectTimeoutMs } = transfer;
-  const late = fetchError(transfer, "E_FETCH_TIMEOUT", `no response within ${connectTimeoutMs} ms`, "environment");
-  try {
-    return await withDeadline(connectTimeoutMs, "get a response", (signal) => {
-      signal.addEventListener("abort", () => connection.abort(late), { once: true });
-      return fetch(url, {
-        client,
-        redirect: "manual",
-        headers: requestHeaders(transfer),
-        signal: connection.signal,
-      });
-    }, { clock });
-  } catch (error) {
-    if (connection.signal.aborted) throw connection.signal.reason;
-    throw requestError(transfer, error);
-  }
-}
-
-/** Reads a body; silence breaks the connection where it can be taken up again. */
+/** Reads a body; silence breaks the connection. */
 class WatchedBody {
   readonly #reader: ReadableStreamBYOBReader;
   // Reading into a buffer of ours costs half of what the runtime's own one per piece does.
@@ -96,34 +101,29 @@ class WatchedBody {
 /**
  * Yields the rest of the artifact over one connection. `offsetBytes` and `validator` of the transfer follow what has
  * been yielded, also when it throws.
- *
- * @param transfer The fetch
- * @throws {FleetError} `E_FETCH_*`, or the reason of the transfer's signal
  */
-export async function* transferOnce(transfer: Transfer): AsyncGenerator<Uint8Array, void, void> {
-  const { signal, clock, stallTimeoutMs } = transfer;
+async function* transferOnce(state: Transfer): AsyncGenerator<Uint8Array, void, void> {
+  const { run: { signal, clock, stallTimeoutMs }, send, onUnproven } = state.source;
   signal.throwIfAborted();
   const connection = new AbortController();
   const onAbort = () => connection.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const reading = new AbortController();
-  let plan: BodyPlan | undefined;
   try {
-    const response = await open(transfer, connection);
-    plan = planBody(transfer, response.status, response.headers);
-    transfer.validator = plan.validator;
+    const response = await send(rangeHeaders(state), connection);
+    const plan = planBody(state, response.status, response.headers);
+    if (state.offsetBytes > 0 && state.validator === undefined) onUnproven?.();
+    state.validator = plan.validator;
     if (response.body === null) return;
     const body = new WatchedBody(response.body, clock);
-    if (plan.validator !== undefined) {
-      const stalled = fetchError(transfer, "E_FETCH_TIMEOUT", `no byte within ${stallTimeoutMs} ms`, "environment");
-      void body.watch(stallTimeoutMs, reading.signal, () => connection.abort(stalled));
-    }
-    yield* counted(transfer, plan, body);
+    const stalled = fetchError(state, "E_FETCH_TIMEOUT", `no byte within ${stallTimeoutMs} ms`, "environment");
+    void body.watch(stallTimeoutMs, reading.signal, () => connection.abort(stalled));
+    yield* counted(state, plan, body);
   } finally {
     reading.abort();
     signal.removeEventListener("abort", onAbort);
     // Closes the connection, so that nothing more is sent than what the sockets hold already.
-    connection.abort(fetchError(transfer, "E_FETCH_CANCELED", "the fetch has ended", "environment"));
+    connection.abort(fetchError(state, "E_FETCH_CANCELED", "the fetch has ended", "environment"));
   }
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FleetError } from "../../contracts/errors.ts";
-import { bodyError, fetchError, requestError, shownUrl } from "./fetch_error.ts";
+import { bodyError, fetchError, isWorthRepeating, requestError, shownUrl } from "./fetch_error.ts";
 
 const PLACE = { shownUrl: "https://host/agent" };
 
@@ -34,7 +34,9 @@ Deno.test("requestError() sorts by what the runtime says and not by what the URL
   ];
   for (const [detail, code] of cases) {
     const error = requestError(PLACE, foreign(detail));
-    assertEquals([error.code, error.failureClass, error.retry], [code, "environment", "transient"], detail);
+    const retry = detail.includes("peer certificate") ? "permanent" : "transient";
+    assertEquals([error.code, error.failureClass, error.retry], [code, "environment", retry], detail);
+    assertEquals(isWorthRepeating(error), retry === "transient", detail);
     assertStringIncludes(error.message, "Cannot fetch https://host/agent: ");
   }
 });
@@ -54,4 +56,16 @@ Deno.test("bodyError() says how much came", () => {
   assertStringIncludes(bodyError(PLACE, 5, 10, undefined).message, "after 5 of 10 bytes");
   assertStringIncludes(bodyError(PLACE, 5, undefined, undefined).message, "after 5 bytes");
   assertEquals(fetchError(PLACE, "E_FETCH_RANGE", "x", "policy").retry, "permanent");
+});
+
+Deno.test("isWorthRepeating() is true for faults of the environment that may pass by themselves", () => {
+  const environment = (code: string) => fetchError(PLACE, code, "x", "environment");
+  for (const code of ["E_FETCH_CONNECT", "E_FETCH_DNS", "E_FETCH_TRUNCATED", "E_FETCH_TIMEOUT", "E_FETCH_STATUS"]) {
+    assertEquals(isWorthRepeating(environment(code)), true, code);
+    assertEquals(isWorthRepeating(fetchError(PLACE, code, "x", "policy")), false, code);
+  }
+  for (const code of ["E_FETCH_RANGE", "E_FETCH_CANCELED", "E_FETCH_CA_FILE"]) {
+    assertEquals(isWorthRepeating(environment(code)), false, code);
+  }
+  assertEquals(isWorthRepeating(new TypeError("x")), false);
 });

@@ -56,6 +56,14 @@ Deno.test("planBody() keeps strong validators only", () => {
   assertEquals(validator({ etag: "v1" }), undefined);
   assertEquals(validator({ etag: '"v1"', "accept-ranges": "none" }), undefined);
   assertEquals(validator({}), undefined);
+  const date = "Mon, 30 Nov 2026 06:00:00 GMT";
+  const modified = (second: number) => `Mon, 30 Nov 2026 05:59:${`${second}`.padStart(2, "0")} GMT`;
+  assertEquals(validator({ date, "last-modified": modified(0), etag: 'W/"v1"' }), modified(0));
+  assertEquals(validator({ date, "last-modified": "Mon, 30 Nov 2026 05:58:59 GMT" }), "Mon, 30 Nov 2026 05:58:59 GMT");
+  assertEquals(validator({ date, "last-modified": modified(1) }), undefined);
+  assertEquals(validator({ "last-modified": modified(0) }), undefined);
+  assertEquals(validator({ date, "last-modified": "long ago" }), undefined);
+  assertEquals(validator({ date, "last-modified": modified(0), "accept-ranges": "none" }), undefined);
 });
 
 Deno.test("planBody() takes the rest of an artifact from where it was asked for only", () => {
@@ -65,6 +73,12 @@ Deno.test("planBody() takes the rest of an artifact from where it was asked for 
     new Headers({ "content-range": "bytes 10-99/100", "content-length": "90", etag: '"v1"' }),
   );
   assertEquals(plan, { skipBytes: 0, totalBytes: 100, validator: '"v1"' });
+  const untold = planBody(
+    asked({ offsetBytes: 10, validator: '"v1"' }),
+    206,
+    new Headers({ "content-range": "bytes 10-99/100" }),
+  );
+  assertEquals(untold.validator, '"v1"', "the condition of the request holds for its answer");
   const wrong = (headers: Record<string, string>) => refusal({ offsetBytes: 10, validator: '"v1"' }, 206, headers);
   assertEquals(wrong({}), "E_FETCH_RANGE environment");
   assertEquals(wrong({ "content-range": "bytes 0-99/100" }), "E_FETCH_RANGE environment");
