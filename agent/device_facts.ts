@@ -7,6 +7,7 @@ import { BUILD_FORM, BUILD_VERSION } from "../contracts/build_info.ts";
 import type { DeviceInfo } from "../contracts/device.ts";
 import { type Architecture, architecture, bounded } from "../contracts/formats.ts";
 import { SHORT_TEXT_MAX_CHARS } from "../contracts/limits.ts";
+import { kernelBootId } from "../lib/systemd/boot_id.ts";
 
 /** What does not change while the agent runs. */
 export interface DeviceFacts {
@@ -49,8 +50,6 @@ function form(): DeviceInfo["form"] {
   return BUILD_FORM === "compiled" || BUILD_FORM === "script" ? BUILD_FORM : "source";
 }
 
-const BARE_BOOT_ID_REGEXP = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
-
 /**
  * The boot id in the kernel's form: systemd's `%b` leaves the dashes out.
  *
@@ -58,7 +57,7 @@ const BARE_BOOT_ID_REGEXP = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4
  * @returns `unknown` for nothing
  */
 export function normalBootId(text: string): string {
-  const id = short(text).replace(BARE_BOOT_ID_REGEXP, "$1-$2-$3-$4-$5");
+  const id = short(kernelBootId(text));
   return id === "" ? "unknown" : id;
 }
 

@@ -19,6 +19,12 @@ export interface ManagedPaths {
   readonly journal: string;
   /** Preallocated journal slots. */
   readonly reserveDirectory: string;
+  /** The ledger of system upgrades. */
+  readonly ledger: string;
+  /** Preallocated slots of the ledger. */
+  readonly ledgerReserveDirectory: string;
+  /** What the units that change packages leave for the updater: that they began, and how they ended. */
+  readonly systemUpgradeDirectory: string;
   /** Lock of the one updater. */
   readonly updaterLock: string;
   /** What the process adapter knows of the agent's process. */
@@ -61,6 +67,9 @@ export function managedPaths(root = ""): ManagedPaths {
     stateDirectory: state,
     journal: `${state}/upgrade.json`,
     reserveDirectory: `${state}/reserve`,
+    ledger: `${state}/system-upgrade.json`,
+    ledgerReserveDirectory: `${state}/ledger-reserve`,
+    systemUpgradeDirectory: `${state}/system-upgrade`,
     updaterLock: `${state}/updater.lock`,
     processRecord: `${state}/agent-process.json`,
     agentOutput: `${state}/agent-output.log`,

@@ -158,6 +158,8 @@ export const updaterState = object({
    * that is too old for one.
    */
   systemUpgrade: optional(systemUpgradeStatus),
+  /** Why this device cannot upgrade its system until root repairs it: its ledger cannot be trusted. */
+  ledgerProblem: optional(detail),
 });
 /** What the updater answers. */
 export type UpdaterState = Decoded<typeof updaterState>;

@@ -100,6 +100,7 @@ pure("response parts: strict in every field", () => {
   const everyMember = {
     ...rest,
     systemUpgrade: { ...systemSucceeded, ...systemFailed },
+    ledgerProblem: "its checksum is wrong",
     transaction: transaction && { ...transaction, status: { ...statusRolledBack, rejectedRevision: 1 } },
   };
   assertStrictDecoder(updaterState, everyMember, { nullable: ["transaction"] });

@@ -7,9 +7,16 @@ import { type Decoded, object, oneOf, optional, text } from "../contracts/codec.
 import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   ACCOUNT_NAME_MAX_CHARS,
+  APT_DOWNLOAD_TIMEOUT_MS,
+  APT_LOCK_TIMEOUT_MS,
+  APT_REFRESH_RETRY_MS,
+  APT_REFRESH_TIMEOUT_MS,
+  APT_UPGRADE_TIMEOUT_MS,
   HTTPS_CONNECT_TIMEOUT_MS,
   HTTPS_REQUEST_TIMEOUT_MS,
   PROBE_TIMEOUT_MS,
+  REBOOT_RETRY_MS,
+  REBOOT_RETRY_WINDOW_MS,
   ROLLBACK_RETRY_MAX_MS,
   ROLLBACK_RETRY_MIN_MS,
   SERVICE_RESTART_DELAY_MS,
@@ -35,6 +42,13 @@ const bounds = object({
   rollbackRetryMinMs: lowered(ROLLBACK_RETRY_MIN_MS),
   rollbackRetryMaxMs: lowered(ROLLBACK_RETRY_MAX_MS),
   socketReadTimeoutMs: lowered(SOCKET_READ_TIMEOUT_MS),
+  aptRefreshTimeoutMs: lowered(APT_REFRESH_TIMEOUT_MS),
+  aptRefreshRetryMs: lowered(APT_REFRESH_RETRY_MS),
+  aptDownloadTimeoutMs: lowered(APT_DOWNLOAD_TIMEOUT_MS),
+  aptUpgradeTimeoutMs: lowered(APT_UPGRADE_TIMEOUT_MS),
+  aptLockTimeoutMs: lowered(APT_LOCK_TIMEOUT_MS),
+  rebootRetryWindowMs: lowered(REBOOT_RETRY_WINDOW_MS),
+  rebootRetryMs: lowered(REBOOT_RETRY_MS),
 });
 /** Lowered bounds, in ms. */
 export type UpdaterBounds = Decoded<typeof bounds>;

@@ -9,14 +9,17 @@ import { canonicalDigest } from "../contracts/digest.ts";
 import { errorText, FleetError } from "../contracts/errors.ts";
 import { bounded } from "../contracts/formats.ts";
 import { binaryPath, type ManagedPaths, versionOfBinary } from "../contracts/managed_paths.ts";
+import type { SystemUpgradeAttempt } from "../contracts/system_upgrade.ts";
 import type { AttemptOutcome, UpdaterRefusal, UpdaterResponse, UpdaterState } from "../contracts/updater_protocol.ts";
 import type { FileSystem } from "../lib/durable/file_system.ts";
 import type { Logger } from "../lib/log.ts";
+import { AdmissionLock } from "./admission_lock.ts";
 import { installedDigest } from "./candidate.ts";
 import { admit, refuse } from "./core/admission.ts";
 import { updaterStateOf } from "./core/projection.ts";
 import { isActive } from "./core/record.ts";
 import type { Interpreter } from "./interpreter.ts";
+import type { SystemUpgrades } from "./system_upgrade/system_upgrade_service.ts";
 
 /** What the service works with. */
 export interface UpgradeServiceOptions {
@@ -32,26 +35,35 @@ export interface UpgradeServiceOptions {
   /** The agent's unit in journald, where it has one. */
   readonly journalUnit?: string;
   readonly bootId?: string;
+  /** Held by whoever admits an attempt of either kind. Default one of its own */
+  readonly lock?: AdmissionLock;
+  /** The part that upgrades the system, where there is one. */
+  readonly systemUpgrades?: SystemUpgrades;
 }
 
 /** Answers the requests of the updater's socket. */
 export class UpgradeService {
   readonly #options: UpgradeServiceOptions;
-  /** The attempt that is being admitted: until its record is durable, every other request waits. */
-  #admission: Promise<UpdaterRefusal | undefined> | null = null;
+  /** Until the record of an attempt that is being admitted is durable, every other request waits. */
+  readonly #lock: AdmissionLock;
 
   constructor(options: UpgradeServiceOptions) {
     this.#options = options;
+    this.#lock = options.lock ?? new AdmissionLock();
   }
 
   /** The updater's state now. */
   state(): UpdaterState {
-    const { interpreter, updaterVersion, schemes, journalUnit } = this.#options;
+    const { interpreter, updaterVersion, schemes, systemUpgrades, journalUnit } = this.#options;
+    const { status, ledgerProblem } = systemUpgrades ?? {};
     return updaterStateOf(interpreter.record, {
       updaterVersion,
-      capabilities: schemes,
+      capabilities: [...schemes, ...systemUpgrades?.capabilities ?? []],
       ...(journalUnit === undefined ? {} : { journalUnit }),
-      admitting: this.#admission !== null,
+      admitting: this.#lock.admitting !== null,
+      systemUpgradeActive: systemUpgrades?.active ?? false,
+      ...(status === undefined ? {} : { systemUpgrade: status }),
+      ...(ledgerProblem === undefined ? {} : { ledgerProblem }),
     });
   }
 
@@ -63,25 +75,42 @@ export class UpgradeService {
    * @param signal Ends the wait, never the transaction
    */
   async upgrade(attempt: AgentUpgradeAttempt, document: unknown, signal: AbortSignal): Promise<UpdaterResponse> {
-    const { interpreter, journal, deviceId, arch, schemes } = this.#options;
+    const { interpreter, journal, deviceId, arch, schemes, systemUpgrades } = this.#options;
     const digest = canonicalDigest(document);
-    while (this.#admission !== null) await this.#admission.catch(() => {});
+    while (this.#lock.admitting !== null) await this.#lock.admitting;
     const decision = admit(interpreter.record, attempt, digest, {
       deviceId,
       arch,
       schemes,
       reserveComplete: journal.reserveComplete,
+      systemUpgradeActive: systemUpgrades?.active ?? false,
       stopping: interpreter.stopping,
     });
     if (decision.kind === "refuse") return { ok: false, error: decision.refusal };
     if (decision.kind === "answer") return { ok: true, state: this.state(), outcome: decision.outcome };
     if (decision.kind === "admit") {
-      this.#admission = this.#begin(attempt, digest, signal).finally(() => this.#admission = null);
-      const refusal = await this.#admission;
+      const refusal = await this.#lock.hold(() => this.#begin(attempt, digest, signal));
       if (refusal !== undefined) return { ok: false, error: refusal };
     }
     await interpreter.idle(signal);
     return this.#answer(attempt.attemptId);
+  }
+
+  /**
+   * Takes an attempt of a system upgrade and answers as soon as it is durable, with how it stands.
+   *
+   * @param attempt The decoded attempt
+   * @param document The attempt as it came
+   */
+  async systemUpgrade(attempt: SystemUpgradeAttempt, document: unknown): Promise<UpdaterResponse> {
+    const { systemUpgrades } = this.#options;
+    if (systemUpgrades === undefined) {
+      return { ok: false, error: refuse("E_UNSUPPORTED_OPERATION", "this updater has no system upgrades") };
+    }
+    const answer = await systemUpgrades.request(attempt, document);
+    return answer.ok
+      ? { ok: true, state: this.state(), systemUpgrade: answer.status }
+      : { ok: false, error: answer.refusal };
   }
 
   async #begin(attempt: AgentUpgradeAttempt, digest: string, signal: AbortSignal): Promise<UpdaterRefusal | undefined> {

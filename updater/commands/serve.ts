@@ -13,8 +13,10 @@ import { osFileSystem } from "../../lib/durable/os_file_system.ts";
 import { acquireLock } from "../../lib/durable/process_lock.ts";
 import type { Logger } from "../../lib/log.ts";
 import { EXIT_CODES } from "../../lib/program.ts";
+import { kernelBootId } from "../../lib/systemd/boot_id.ts";
 import { notifierFromEnvironment } from "../../lib/systemd/notify.ts";
 import { groupId, userIds } from "../accounts.ts";
+import { AdmissionLock } from "../admission_lock.ts";
 import type { UpdaterConfig } from "../config.ts";
 import { isActive, type UpdaterRecord } from "../core/record.ts";
 import { httpsFetcher } from "../../lib/fetch/https_fetcher.ts";
@@ -28,6 +30,7 @@ import { serveRepairSocket } from "../repair/repair_socket.ts";
 import type { ManagedService } from "../ports.ts";
 import { openProcessService } from "../services/process_service.ts";
 import { serveUpdaterSocket } from "../socket/server.ts";
+import { aptContext, type OpenedSystemUpgrades, openSystemUpgrades } from "../system_upgrade/open_system_upgrades.ts";
 import { systemdService } from "../systemd/systemd_service.ts";
 import { transientRunner } from "../systemd/transient_runner.ts";
 import { UpgradeService } from "../upgrade_service.ts";
@@ -137,7 +140,24 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
   // Before the first attempt can come: without its reserve the journal admits none.
   if (!isActive(record)) await store.refillReserve();
   const proceed = await interpreter.recover();
-  const bootId = currentBootId();
+  const bootId = thisBootId();
+  const lock = new AdmissionLock();
+  const system = await openSystemUpgrades({
+    fs: osFileSystem,
+    paths,
+    clock: systemClock,
+    log,
+    deviceId: config.deviceId,
+    lock,
+    agentSide: () => ({
+      active: isActive(interpreter.record),
+      quarantined: interpreter.record.transaction?.phase === "rollback-failed",
+    }),
+    stopping: () => interpreter.stopping,
+    onFatal: failed.resolve,
+    context: await aptContext({ underSystemd, fs: osFileSystem, paths, clock: systemClock, log, bounds }),
+    boot: bootId === undefined ? null : { bootId, kernel: Deno.osRelease() },
+  });
   const upgrades = new UpgradeService({
     interpreter,
     journal: store,
@@ -148,6 +168,8 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
     arch: Deno.build.arch,
     schemes: fetcher.schemes,
     updaterVersion: BUILD_VERSION,
+    lock,
+    systemUpgrades: system.upgrades,
     ...(services.journalUnit === undefined ? {} : { journalUnit: services.journalUnit }),
     ...(bootId === undefined ? {} : { bootId }),
   });
@@ -157,6 +179,7 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
     services,
     store,
     upgrades,
+    system,
     proceed,
     socketGid,
     failed: failed.promise,
@@ -169,6 +192,7 @@ interface Serving extends ServeCommand {
   readonly services: ManagedService;
   readonly store: JournalStore;
   readonly upgrades: UpgradeService;
+  readonly system: OpenedSystemUpgrades;
   readonly proceed: () => void;
   readonly socketGid: number | undefined;
   /** Resolves when the process must end to recover from its journal. */
@@ -176,7 +200,7 @@ interface Serving extends ServeCommand {
 }
 
 async function serveSockets(serving: Serving): Promise<number> {
-  const { paths, config, log, signal, interpreter, services, upgrades, proceed, socketGid, failed } = serving;
+  const { paths, config, log, signal, interpreter, services, upgrades, system, proceed, socketGid, failed } = serving;
   const closing = new AbortController();
   const socket = serveUpdaterSocket({
     path: paths.updaterSocket,
@@ -186,6 +210,7 @@ async function serveSockets(serving: Serving): Promise<number> {
     handlers: {
       status: () => Promise.resolve(upgrades.state()),
       upgrade: (attempt, document, ending) => upgrades.upgrade(attempt, document, ending),
+      systemUpgrade: (attempt, document) => upgrades.systemUpgrade(attempt, document),
     },
     ...(socketGid === undefined ? {} : { gid: socketGid }),
     ...(config.bounds?.socketReadTimeoutMs === undefined
@@ -199,6 +224,7 @@ async function serveSockets(serving: Serving): Promise<number> {
   await notifier.notify({ ready: true, status: "serving" }, signal);
   log.info("updater ready", { version: BUILD_VERSION, deviceId: config.deviceId });
   proceed();
+  system.proceed();
   // A recovery brings the agent up by itself; a start beside it would only be stopped again.
   if (!isActive(interpreter.record)) services.ensureRunning();
   const refilling = refillReserve(serving, closing.signal);
@@ -207,7 +233,8 @@ async function serveSockets(serving: Serving): Promise<number> {
   closing.abort(signal.aborted ? signal.reason : fatal);
   await withDeadline(UPDATER_SHUTDOWN_MS, "stop the updater", async () => {
     // The agent outlives the updater; what a job ends with from here on is no verdict.
-    await Promise.all([services.close(), interpreter.stop(), socket.finished, repairSocket.finished, refilling]);
+    const parts = [services.close(), interpreter.stop(), system.stop()];
+    await Promise.all([...parts, socket.finished, repairSocket.finished, refilling]);
   }).catch((error) => log.warn("updater stopped late", { error: errorText(error) }));
   notifier.close();
   if (fatal === undefined) return EXIT_CODES.ok;
@@ -221,10 +248,17 @@ function untilAborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
+/** The boot as the unit has it: in the unit's sandbox on a container the kernel may tell the host's. */
+function thisBootId(): string | undefined {
+  const told = Deno.env.get("FLEET_UPDATER_BOOT_ID") ?? "";
+  return told === "" ? currentBootId() : kernelBootId(told);
+}
+
 /** Fills the journal's reserve, at once and whenever a transaction on a full disk has used a part of it. */
-async function refillReserve({ store, interpreter, log }: Serving, signal: AbortSignal): Promise<void> {
+async function refillReserve({ store, interpreter, system, log }: Serving, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
+      await system.refillReserve();
       if (!store.reserveComplete) {
         await interpreter.idle(signal);
         const complete = await store.refillReserve();

@@ -16,6 +16,8 @@ export interface AdmissionFacts {
   readonly schemes: readonly string[];
   /** Whether every reserve slot of the journal is there. */
   readonly reserveComplete: boolean;
+  /** Whether a system upgrade is under way: the two exclude one another (DESIGN 5). Default no */
+  readonly systemUpgradeActive?: boolean;
   /** Whether the updater is stopping. */
   readonly stopping: boolean;
 }
@@ -126,6 +128,7 @@ function admitNow(record: UpdaterRecord, facts: AdmissionFacts): Admission {
   if (isActive(record)) {
     return wait("E_BUSY", "another attempt is under way", "environment");
   }
+  if (facts.systemUpgradeActive === true) return wait("E_BUSY", "a system upgrade is under way", "environment");
   if (!facts.reserveComplete) {
     return wait(
       "E_NO_RESERVE",

@@ -4,6 +4,7 @@
  * @module
  */
 import { AGENT_UPGRADE_SCHEMA, type AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import type { SystemUpgradeStatus } from "../../contracts/system_upgrade.ts";
 import type { TransactionView, UpdaterState } from "../../contracts/updater_protocol.ts";
 import { isActive, publicPhase, type Transaction, type UpdaterRecord } from "./record.ts";
 
@@ -15,6 +16,12 @@ export interface ProjectionFacts {
   readonly journalUnit?: string;
   /** Whether an attempt is being admitted right now. */
   readonly admitting: boolean;
+  /** Whether a system upgrade is under way. Default no */
+  readonly systemUpgradeActive?: boolean;
+  /** The system upgrade that runs, or else the last one. */
+  readonly systemUpgrade?: SystemUpgradeStatus;
+  /** Why this device cannot upgrade its system until root repairs it. */
+  readonly ledgerProblem?: string;
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
@@ -75,8 +82,10 @@ export function updaterStateOf(record: UpdaterRecord, facts: ProjectionFacts): U
   return {
     updaterVersion: facts.updaterVersion,
     capabilities: [...facts.capabilities],
-    busy: facts.admitting || isActive(record),
+    busy: facts.admitting || isActive(record) || facts.systemUpgradeActive === true,
     quarantined: transaction?.phase === "rollback-failed",
     transaction: transaction === null ? null : viewOf(transaction, facts.journalUnit),
+    ...present("systemUpgrade", facts.systemUpgrade),
+    ...present("ledgerProblem", facts.ledgerProblem),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The last lines of a program's output, for people.
+ * The lines of a program's output, for people.
  *
  * @module
  */
@@ -11,12 +11,22 @@ import { POST_MORTEM_LINE_MAX_CHARS, POST_MORTEM_LINES_MAX } from "../../contrac
 const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
 /**
- * The last lines of an output, oldest first, each cut to its bound. Empty lines are left out.
+ * The lines of an output, oldest first, each cut to its bound. Empty lines are left out.
+ *
+ * @param output The output, or its end
+ * @param linesMax Most lines; the last ones are kept. Default all
+ */
+export function outputLines(output: Uint8Array, linesMax = Number.MAX_SAFE_INTEGER): string[] {
+  const text = new TextDecoder().decode(output).replaceAll(ESCAPE_SEQUENCES, "");
+  return text.split(/[\r\n]+/).map((line) => line.replaceAll(/\p{Cc}/gu, " ").trimEnd()).filter((line) => line !== "")
+    .slice(-linesMax).map((line) => bounded(line, POST_MORTEM_LINE_MAX_CHARS));
+}
+
+/**
+ * The last lines of an output, as they are kept of what failed.
  *
  * @param output The end of the output
  */
 export function lastLines(output: Uint8Array): string[] {
-  const text = new TextDecoder().decode(output).replaceAll(ESCAPE_SEQUENCES, "");
-  return text.split(/[\r\n]+/).map((line) => line.replaceAll(/\p{Cc}/gu, " ").trimEnd()).filter((line) => line !== "")
-    .slice(-POST_MORTEM_LINES_MAX).map((line) => bounded(line, POST_MORTEM_LINE_MAX_CHARS));
+  return outputLines(output, POST_MORTEM_LINES_MAX);
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import type { AgentUpgradeAttempt } from "../../contracts/agent_upgrade.ts";
+import type { SystemUpgradeAttempt } from "../../contracts/system_upgrade.ts";
 import { decodeBytes } from "../../contracts/codec.ts";
 import { errorText, type FailureClass, isFleetError } from "../../contracts/errors.ts";
 import { bounded } from "../../contracts/formats.ts";
@@ -44,6 +45,12 @@ export interface UpdaterHandlers {
    * @param document The attempt as it came; its digest is taken over all of it
    */
   upgrade(attempt: AgentUpgradeAttempt, document: unknown, signal: AbortSignal): Promise<UpdaterResponse>;
+  /**
+   * Takes an attempt of a system upgrade and answers when it is durable, or refuses it at once.
+   *
+   * @param document The attempt as it came; its digest is taken over all of it
+   */
+  systemUpgrade(attempt: SystemUpgradeAttempt, document: unknown): Promise<UpdaterResponse>;
 }
 
 /** Bounds of the socket, in ms; each can be lowered below its limit only. */
@@ -100,9 +107,24 @@ class UpdaterSocket {
       if (!isFleetError(error)) throw error;
       return refusal("E_REQUEST_INVALID", errorText(error), shownField(error.field));
     }
-    if (request.request === "status") return await this.#status(signal);
-    if (request.request === "upgrade") return await this.#upgrade(request, signal);
-    return refusal("E_REQUEST_INVALID", "request: this updater makes no system upgrades", "request");
+    switch (request.request) {
+      case "status":
+        return await this.#status(signal);
+      case "upgrade":
+        return await this.#upgrade(request, signal);
+      case "system-upgrade":
+        return await this.#systemUpgrade(request, signal);
+    }
+  }
+
+  #systemUpgrade(
+    { attempt, document }: Extract<UpdaterRequest, { request: "system-upgrade" }>,
+    signal: AbortSignal,
+  ): Promise<UpdaterResponse> {
+    const timeoutMs = loweredBound(SOCKET_STATUS_TIMEOUT_MS, this.#options.bounds?.statusTimeoutMs);
+    const late = "the attempt was not accepted in time; it may be yet, ask for the status";
+    const { handlers } = this.#options;
+    return this.#within(timeoutMs, late, signal, () => handlers.systemUpgrade(attempt, document));
   }
 
   #status(signal: AbortSignal): Promise<UpdaterResponse> {

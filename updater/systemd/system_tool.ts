@@ -20,7 +20,7 @@ export interface ToolRun {
 
 /** Runs a program with its arguments; never throws. */
 export type SystemTool = (
-  program: "systemctl" | "journalctl" | "systemd-run",
+  program: "systemctl" | "journalctl" | "systemd-run" | "busctl",
   args: readonly string[],
   timeoutMs: number,
   signal: AbortSignal,

@@ -49,6 +49,12 @@ interface WorldOptions {
   readonly gid?: number;
 }
 
+const IDLE: UpdaterHandlers = {
+  status: () => Promise.resolve(STATE),
+  upgrade: () => Promise.resolve(BUSY),
+  systemUpgrade: () => Promise.resolve(BUSY),
+};
+
 async function withSocket(options: WorldOptions, test: (world: World) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "fleet-socket-" });
   const path = `${directory}/updater.sock`;
@@ -56,11 +62,7 @@ async function withSocket(options: WorldOptions, test: (world: World) => Promise
   const logged: string[] = [];
   const log = createLogger({ sink: (line) => logged.push(line), format: "json" });
   const { mode = 0o600, handlers = {}, ...rest } = options;
-  const all: UpdaterHandlers = {
-    status: () => Promise.resolve(STATE),
-    upgrade: () => Promise.resolve(BUSY),
-    ...handlers,
-  };
+  const all: UpdaterHandlers = { ...IDLE, ...handlers };
   const { finished } = serveUpdaterSocket({ path, mode, handlers: all, log, signal: stop.signal, ...rest });
   try {
     await test({ path, logged, stop, finished });
@@ -223,6 +225,7 @@ Deno.test("answers that are late are refused, and the wait for an upgrade is end
   const ended: unknown[] = [];
   const handlers: UpdaterHandlers = {
     status: () => new Promise(() => {}),
+    systemUpgrade: () => Promise.resolve(BUSY),
     upgrade: (_attempt, _document, signal) =>
       new Promise(() => signal.addEventListener("abort", () => ended.push(signal.reason))),
   };
@@ -327,7 +330,7 @@ Deno.test("the socket has its mode from the start, whatever the process's mask, 
     stale.close();
     const stop = new AbortController();
     const log = createLogger({ sink: () => {} });
-    const handlers: UpdaterHandlers = { status: () => Promise.resolve(STATE), upgrade: () => Promise.resolve(BUSY) };
+    const handlers = IDLE;
     const { finished } = serveUpdaterSocket({ path: other, mode: 0o600, handlers, log, signal: stop.signal });
     assertEquals(((await Deno.lstat(other)).mode ?? 0) & 0o777, 0o600);
     assertEquals(codeOf(await rawExchange(other, STATUS)), "ok");
@@ -338,7 +341,7 @@ Deno.test("the socket has its mode from the start, whatever the process's mask, 
 
 Deno.test("a path that is taken by a file, is too long or has no directory is an error that says so", async () => {
   const directory = await Deno.makeTempDir({ prefix: "fleet-socket-" });
-  const handlers: UpdaterHandlers = { status: () => Promise.resolve(STATE), upgrade: () => Promise.resolve(BUSY) };
+  const handlers = IDLE;
   const log = createLogger({ sink: () => {} });
   const stop = new AbortController();
   const serve = (path: string) => serveUpdaterSocket({ path, mode: 0o600, handlers, log, signal: stop.signal });

@@ -59,6 +59,7 @@ async function withUpdater(
   const digests: string[] = [];
   const handlers: UpdaterHandlers = {
     status: () => Promise.resolve(STATE),
+    systemUpgrade: () => Promise.resolve({ ok: false, error: refuse("E_BUSY", "busy", "environment") }),
     upgrade: ({ attemptId, deviceId }, document): Promise<UpdaterResponse> => {
       if (deviceId !== "device-1") {
         return Promise.resolve({ ok: false, error: refuse("E_BUSY", "busy", "environment") });

@@ -1,0 +1,208 @@
+/**
+ * The adapter of {@link PackageManager} for apt, dpkg and systemd.
+ *
+ * @module
+ */
+import {
+  APT_DOWNLOAD_TIMEOUT_MS,
+  APT_LOCK_TIMEOUT_MS,
+  APT_LOOK_TIMEOUT_MS,
+  APT_REFRESH_RETRY_MS,
+  APT_REFRESH_TIMEOUT_MS,
+  APT_REFRESH_TRIES_MAX,
+  APT_SIMULATE_TIMEOUT_MS,
+  APT_UPGRADE_TIMEOUT_MS,
+  POST_MORTEM_LINES_MAX,
+} from "../../../contracts/limits.ts";
+import { errorText, isFleetError } from "../../../contracts/errors.ts";
+import type { ManagedPaths } from "../../../contracts/managed_paths.ts";
+import type { Clock } from "../../../lib/deadline.ts";
+import type { FileSystem } from "../../../lib/durable/file_system.ts";
+import { makeDirectoryDurably } from "../../../lib/durable/make_directory.ts";
+import { loweredBound } from "../../../lib/lowered_bound.ts";
+import type { Logger } from "../../../lib/log.ts";
+import type { SystemTool } from "../../systemd/system_tool.ts";
+import type { UpgradeFinding } from "../core/ledger.ts";
+import { configureUnit, upgradeUnit } from "../core/upgrade_status.ts";
+import { isCleanAudit, parseAudit } from "../parse_audit.ts";
+import { parseDownloadBytes, parseSimulation } from "../parse_simulation.ts";
+import type { PackageChange, PackageManager, PackageState, SimulatedUpgrade, StepResult } from "../ports.ts";
+import {
+  auditCommand,
+  cleanCommand,
+  type CommandWords,
+  configureCommand,
+  downloadCommand,
+  listArchivesCommand,
+  refreshCommand,
+  simulateCommand,
+  upgradeCommand,
+  writableCommand,
+} from "./apt_commands.ts";
+import { runChange } from "./change_unit.ts";
+import { type CommandEnd, findingOf } from "./command_report.ts";
+import { type AptStep, isWorthRepeating } from "./judge_failure.ts";
+import type { UnitCommand, UnitCommandRun } from "./unit_command.ts";
+
+/** Bounds of apt, in ms; each can be lowered below its limit only. */
+export interface AptBounds {
+  readonly aptRefreshTimeoutMs?: number;
+  readonly aptRefreshRetryMs?: number;
+  readonly aptDownloadTimeoutMs?: number;
+  readonly aptUpgradeTimeoutMs?: number;
+  readonly aptLockTimeoutMs?: number;
+}
+
+/** What the adapter is made of. */
+export interface AptPackageManagerOptions {
+  readonly fs: FileSystem;
+  readonly paths: Pick<ManagedPaths, "systemUpgradeDirectory">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tool: SystemTool;
+  readonly command: UnitCommand;
+  readonly bounds?: AptBounds;
+}
+
+const STATE_MODE = 0o700;
+
+function done<T>(value: T): StepResult<T> {
+  return { ok: true, value };
+}
+
+function lost(finding: UpgradeFinding): StepResult<never> {
+  return { ok: false, finding };
+}
+
+class AptPackageManager implements PackageManager {
+  readonly #options: AptPackageManagerOptions;
+  readonly #lockTimeoutMs: number;
+
+  constructor(options: AptPackageManagerOptions) {
+    this.#options = options;
+    this.#lockTimeoutMs = loweredBound(APT_LOCK_TIMEOUT_MS, options.bounds?.aptLockTimeoutMs);
+  }
+
+  async look(signal: AbortSignal): Promise<StepResult<PackageState>> {
+    const { command } = this.#options;
+    const writable = await command(writableCommand(), APT_LOOK_TIMEOUT_MS, signal);
+    if (!writable.succeeded) return this.#failed("look", writable);
+    const readOnly = writable.stdout.split("\n").filter((line) => line.startsWith("/"));
+    const audit = await command(auditCommand(), APT_LOOK_TIMEOUT_MS, signal);
+    // It ends with 1 when it found something, and with 2 when its database cannot be read.
+    if (!audit.succeeded && (audit.exitCode !== 1 || isCleanAudit(audit.stdout))) return this.#failed("look", audit);
+    if (isCleanAudit(audit.stdout)) return done({ readOnly, unfinished: [] });
+    const unfinished = parseAudit(audit.stdout);
+    return done({ readOnly, unfinished: unfinished.length > 0 ? unfinished : ["dpkg"] });
+  }
+
+  async refresh(signal: AbortSignal): Promise<StepResult> {
+    const { bounds, clock, command, log } = this.#options;
+    const timeoutMs = loweredBound(APT_REFRESH_TIMEOUT_MS, bounds?.aptRefreshTimeoutMs);
+    const pauseMs = loweredBound(APT_REFRESH_RETRY_MS, bounds?.aptRefreshRetryMs);
+    const lockEndMs = clock.monotonicMs() + this.#lockTimeoutMs;
+    for (let tries = 1;;) {
+      const run = await command(refreshCommand(), timeoutMs, signal);
+      if (run.succeeded) return done(undefined);
+      const finding = findingOf("refresh", run, POST_MORTEM_LINES_MAX);
+      // apt does not wait for the lock of the index, whatever it is told.
+      const locked = finding.reason === "LockTimeout";
+      if (locked && clock.monotonicMs() >= lockEndMs) return lost(finding);
+      if (!locked && (!isWorthRepeating(finding.reason) || tries++ >= APT_REFRESH_TRIES_MAX)) return lost(finding);
+      log.state("apt-refresh", "the package index cannot be refreshed yet", { error: finding.error }, "warn");
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+
+  async simulate(signal: AbortSignal): Promise<StepResult<SimulatedUpgrade>> {
+    const { command } = this.#options;
+    const run = await command(simulateCommand(), APT_SIMULATE_TIMEOUT_MS, signal);
+    if (!run.succeeded) return this.#failed("simulate", run);
+    const plan = parseSimulation(run.stdout);
+    if (plan === null) return this.#failed("simulate", run);
+    const archives = await command(listArchivesCommand(), APT_SIMULATE_TIMEOUT_MS, signal);
+    if (!archives.succeeded) return this.#failed("simulate", archives);
+    return done({ plan, downloadBytes: parseDownloadBytes(archives.stdout) });
+  }
+
+  async download(signal: AbortSignal): Promise<StepResult> {
+    const { bounds, command } = this.#options;
+    const timeoutMs = loweredBound(APT_DOWNLOAD_TIMEOUT_MS, bounds?.aptDownloadTimeoutMs) + this.#lockTimeoutMs;
+    const run = await command(downloadCommand(this.#lockTimeoutS), timeoutMs, signal);
+    return run.succeeded ? done(undefined) : this.#failed("download", run);
+  }
+
+  configure(attemptId: string, signal: AbortSignal): Promise<StepResult> {
+    const unit = configureUnit(attemptId);
+    return this.#change("configure", attemptId, unit, configureCommand(this.#lockTimeoutS), signal);
+  }
+
+  upgrade({ attemptId, mayRemove }: PackageChange, signal: AbortSignal): Promise<StepResult> {
+    const unit = upgradeUnit(attemptId);
+    return this.#change("upgrade", attemptId, unit, upgradeCommand(this.#lockTimeoutS, mayRemove), signal);
+  }
+
+  async tidy(signal: AbortSignal): Promise<void> {
+    const { command, fs, log, paths } = this.#options;
+    try {
+      const run = await command(cleanCommand(), APT_LOOK_TIMEOUT_MS, signal);
+      if (!run.succeeded) log.warn("fetched archives not removed", { lines: run.lines.slice(-1) });
+      for (const name of await fs.list(paths.systemUpgradeDirectory)) {
+        await fs.remove(`${paths.systemUpgradeDirectory}/${name}`);
+      }
+    } catch (error) {
+      if (!isFleetError(error)) throw error;
+      log.warn("results of earlier upgrades not removed", { error: errorText(error) });
+    }
+  }
+
+  get #lockTimeoutS(): number {
+    return Math.ceil(this.#lockTimeoutMs / 1_000);
+  }
+
+  async #change(
+    step: AptStep,
+    attemptId: string,
+    unit: string,
+    words: CommandWords,
+    signal: AbortSignal,
+  ): Promise<StepResult> {
+    const { bounds, clock, fs, paths, tool } = this.#options;
+    await makeDirectoryDurably(fs, paths.systemUpgradeDirectory, STATE_MODE);
+    await this.#forgetOthers(attemptId);
+    const timeoutMs = loweredBound(APT_UPGRADE_TIMEOUT_MS, bounds?.aptUpgradeTimeoutMs);
+    const statePath = `${paths.systemUpgradeDirectory}/${unit.replace(/\.service$/, "")}`;
+    const change = { unit, statePath, words, timeoutMs: timeoutMs + this.#lockTimeoutMs };
+    const end = await runChange({ fs, clock, tool }, change, signal);
+    return end.succeeded ? done(undefined) : this.#failed(step, end);
+  }
+
+  /** Results of attempts that ended without being tidied up after. */
+  async #forgetOthers(attemptId: string): Promise<void> {
+    const { fs, paths: { systemUpgradeDirectory } } = this.#options;
+    for (const name of await fs.list(systemUpgradeDirectory)) {
+      if (!name.includes(attemptId)) await fs.remove(`${systemUpgradeDirectory}/${name}`);
+    }
+  }
+
+  #failed(step: AptStep, end: CommandEnd | UnitCommandRun): StepResult<never> {
+    const { command, exitCode, signal, timedOut, durationMs, lines } = end;
+    return lost(findingOf(step, {
+      command,
+      lines,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(timedOut === undefined ? {} : { timedOut }),
+      ...(durationMs === undefined ? {} : { durationMs }),
+    }, POST_MORTEM_LINES_MAX));
+  }
+}
+
+/**
+ * The adapter for apt.
+ *
+ * @param options Files, clock, systemd's programs, bounds
+ */
+export function aptPackageManager(options: AptPackageManagerOptions): PackageManager {
+  return new AptPackageManager(options);
+}
