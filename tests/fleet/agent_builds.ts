@@ -27,6 +27,16 @@ function whenServing(code: string): string {
   return `if (!Deno.args.includes("--self-test") && !Deno.args.includes("--version")) { ${code} }`;
 }
 
+/**
+ * The lines in front of a bad agent.
+ *
+ * @param defect What is wrong with it
+ * @param version Its version
+ */
+export function defectPrelude(defect: AgentDefect, version: string): string {
+  return PRELUDES[defect](version);
+}
+
 /** What to build. */
 export interface AgentBuild {
   readonly version: string;
@@ -47,7 +57,9 @@ export function buildAgent(
   directory: string,
   { version, defect, prelude, denoPath }: AgentBuild,
 ): Promise<BuiltScript> {
-  const lines = [defect === undefined ? "" : PRELUDES[defect](version), prelude ?? ""].filter((code) => code !== "")
+  const lines = [defect === undefined ? "" : defectPrelude(defect, version), prelude ?? ""].filter((code) =>
+    code !== ""
+  )
     .join("\n");
   return buildScript({
     program: "fleet-agent",

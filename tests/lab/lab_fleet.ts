@@ -4,18 +4,21 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../../contracts/buckets.ts";
 import { isFleetError } from "../../contracts/errors.ts";
+import type { BinaryForm } from "../../contracts/formats.ts";
 import { managedPaths } from "../../contracts/managed_paths.ts";
 import type { UpdaterState } from "../../contracts/updater_protocol.ts";
 import { askUpdater } from "../fleet/ask_updater.ts";
-import type { AgentBuild } from "../fleet/agent_builds.ts";
+import { type AgentBuild, defectPrelude } from "../fleet/agent_builds.ts";
 import { FAST_AGENT, FAST_UPDATER, Fleet } from "../fleet/fleet.ts";
 import { waitUntil } from "../nats/wait_until.ts";
 import { BEHAVIOUR_FILE, type LabBehaviour, labPrelude } from "./lab_agent.ts";
 import { type DeviceRun, LabDevice } from "./lab_device.ts";
 import type { LabSystem } from "./lab_image.ts";
+import { buildLabProgram, type LabProgram } from "./lab_program.ts";
 import { makeLabRelease } from "./lab_release.ts";
 
 /** The one device of a lab fleet. */
@@ -35,14 +38,39 @@ export interface LabFleetOptions {
   readonly system: LabSystem;
   /** Version that the device begins with. Default `1.0.0` */
   readonly baseline?: string;
+  /** Form of what the device begins with. Default `script` */
+  readonly form?: BinaryForm;
+  /** JavaScript in front of the updater: how one of another age speaks. */
+  readonly updaterPrelude?: string;
   /** `TimeoutStartSec=` of the agent's unit, in seconds. Default 20 */
   readonly startTimeoutSec?: number;
   /** `TimeoutStopSec=` of the agent's unit, in seconds. Default 10 */
   readonly stopTimeoutSec?: number;
   /** More lines of a drop-in for the agent's unit. */
   readonly agentDropIn?: string;
+  /** Bounds of the updater, beside those that follow from the unit's. */
   readonly updaterBounds?: Readonly<Record<string, number>>;
   readonly agentBounds?: Readonly<Record<string, number>>;
+}
+
+/** An agent to be published. */
+export type LabBuild = Omit<AgentBuild, "denoPath"> & Pick<LabProgram, "form" | "arch">;
+
+/** A release folder that the device sees. */
+export interface LabRelease {
+  readonly version: string;
+  readonly form: BinaryForm;
+}
+
+/** Where the device sees a release. */
+function releaseFolder({ version, form }: LabRelease): string {
+  return `release-${version}-${form}`;
+}
+
+/** install.sh of a release, as a person would call it. */
+function setupCommand(release: LabRelease, options: string): string {
+  const deno = release.form === "script" ? `--deno ${DENO_COPY}` : "";
+  return `sh ${SHARE}/${releaseFolder(release)}/install.sh --form ${release.form} ${deno} ${options}`;
 }
 
 /** A running lab fleet. */
@@ -52,10 +80,12 @@ export class LabFleet implements AsyncDisposable {
   readonly paths = managedPaths();
   readonly denoPath = DENO_PATH;
   readonly denoCopy = DENO_COPY;
+  readonly #baseline: LabRelease;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(fleet: Fleet, device: LabDevice, stack: AsyncDisposableStack) {
+  private constructor(fleet: Fleet, device: LabDevice, baseline: LabRelease, stack: AsyncDisposableStack) {
     this.fleet = fleet;
+    this.#baseline = baseline;
     this.device = device;
     this.#stack = stack;
   }
@@ -66,7 +96,7 @@ export class LabFleet implements AsyncDisposable {
    * @param options System, bounds
    */
   static async start(options: LabFleetOptions): Promise<LabFleet> {
-    const { baseline = "1.0.0" } = options;
+    const baseline = { version: options.baseline ?? "1.0.0", form: options.form ?? "script" } as const;
     await using stack = new AsyncDisposableStack();
     const deno = await Deno.realPath(Deno.execPath());
     const device = stack.use(await LabDevice.create({ system: options.system, binds: { [DENO_COPY]: deno } }));
@@ -77,12 +107,12 @@ export class LabFleet implements AsyncDisposable {
     const share = `${directory}/share`;
     await Deno.mkdir(share);
     device.share(SHARE, share);
-    await makeLabRelease(`${share}/release`, { version: baseline, denoPath: DENO_PATH });
     await device.boot();
-    const lab = new LabFleet(fleet, device, stack.move());
+    const lab = new LabFleet(fleet, device, baseline, stack.move());
     try {
+      await lab.makeRelease(baseline, options.updaterPrelude);
       await lab.#install(share, options);
-      await lab.agentReady(baseline, 30_000);
+      await lab.agentReady(baseline.version, 30_000);
     } catch (error) {
       const evidence = await lab.evidence();
       await lab[Symbol.asyncDispose]();
@@ -99,29 +129,35 @@ export class LabFleet implements AsyncDisposable {
     await Deno.writeTextFile(`${share}/nats-password`, fleet.passwords.get(DEVICE_ID) ?? "");
     // A boot clears /tmp, also under the feet of an installer.
     await device.exec(["systemctl", "is-system-running", "--wait"]);
-    await device.sh(`sh ${SHARE}/release/install.sh --form script --deno ${DENO_COPY} --device-id ${DEVICE_ID} \
-      --nats-server ${fleet.server.url} --nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password \
-      --artifact-ca-file ${SHARE}/ca.pem --no-start`);
+    const login = `--nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password`;
+    const configuration = `--device-id ${DEVICE_ID} --nats-server ${fleet.server.url} ${login}`;
+    await device.sh(setupCommand(this.#baseline, `${configuration} --artifact-ca-file ${SHARE}/ca.pem --no-start`));
     await this.#lowerBounds(this.paths.agentConfig, options.agentBounds ?? FAST_AGENT);
-    await this.#lowerBounds(
-      this.paths.updaterConfig,
-      options.updaterBounds ?? {
-        rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,
-        rollbackRetryMaxMs: FAST_UPDATER.rollbackRetryMaxMs,
-        startTimeoutMs: startTimeoutSec * 1_000,
-        stopTimeoutMs: stopTimeoutSec * 1_000,
-      },
-    );
+    await this.#lowerBounds(this.paths.updaterConfig, {
+      rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,
+      rollbackRetryMaxMs: FAST_UPDATER.rollbackRetryMaxMs,
+      startTimeoutMs: startTimeoutSec * 1_000,
+      stopTimeoutMs: stopTimeoutSec * 1_000,
+      ...options.updaterBounds,
+    });
     await device.sh(`mkdir -p /etc/systemd/system/${AGENT}.d`);
     const dropIn = `[Service]\nTimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n`;
     await device.write(`/etc/systemd/system/${AGENT}.d/lab.conf`, `${dropIn}${options.agentDropIn ?? ""}`);
     await device.sh(`systemctl daemon-reload && systemctl start --no-block ${UPDATER} ${AGENT}`);
   }
 
-  /** install.sh of the release that the device was installed from, with more options. */
-  installAgain(options = ""): Promise<DeviceRun> {
-    const command = `sh ${SHARE}/release/install.sh --form script --deno ${DENO_COPY} ${options}`;
-    return this.device.exec(["sh", "-c", command]);
+  /** Makes a release folder that the device sees from then on. */
+  async makeRelease(release: LabRelease, updaterPrelude?: string): Promise<void> {
+    await makeLabRelease(`${this.fleet.directory}/share/${releaseFolder(release)}`, {
+      ...release,
+      denoPath: DENO_PATH,
+      ...(updaterPrelude === undefined ? {} : { updaterPrelude }),
+    });
+  }
+
+  /** install.sh of a release, by default the one that the device was installed from. */
+  installAgain(options = "", release = this.#baseline): Promise<DeviceRun> {
+    return this.device.exec(["sh", "-c", setupCommand(release, options)]);
   }
 
   /** Writes into the file that is there, so that owner and mode stay. */
@@ -139,13 +175,18 @@ export class LabFleet implements AsyncDisposable {
   async agentReady(version: string, timeoutMs = 60_000): Promise<void> {
     await waitUntil(`agent ${version} to be ready`, async () => {
       if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
-      const text = await this.#document(BUCKETS.deviceInfo);
+      const text = await this.document(BUCKETS.deviceInfo);
       return text.includes('"step":"ready"') && text.includes(`"agentVersion":"${version}"`);
     }, timeoutMs);
   }
 
+  /** Waits until systemd has started the agent by itself more often than before. */
+  async restarted(before: number): Promise<void> {
+    await waitUntil("a restart", async () => Number(await this.device.property(AGENT, "NRestarts")) > before, 30_000);
+  }
+
   /** A document of the device, as text; empty when there is none, or no connection. */
-  async #document(name: (typeof BUCKETS)[keyof typeof BUCKETS]): Promise<string> {
+  async document(name: (typeof BUCKETS)[keyof typeof BUCKETS]): Promise<string> {
     try {
       const entry = await (await this.fleet.bus.bucket(name)).get(deviceKey(DEVICE_ID));
       return entry === null ? "" : new TextDecoder().decode(entry.value);
@@ -155,10 +196,26 @@ export class LabFleet implements AsyncDisposable {
     }
   }
 
-  /** Builds an agent that the device can run, and puts it on the artifact host. */
-  publish(build: AgentBuild) {
-    const prelude = [labPrelude(build.version), build.prelude ?? []].flat().join("\n");
-    return this.fleet.publish({ ...build, prelude, denoPath: DENO_PATH });
+  /** Builds an agent, and puts it on the artifact host. */
+  async publish(
+    build: LabBuild,
+  ): Promise<{ readonly url: string; readonly sha256: string; readonly sizeBytes: number }> {
+    const { version, defect, form, arch } = build;
+    const defective = defect === undefined ? [] : defectPrelude(defect, version);
+    const outPath = await Deno.makeTempFile({ dir: this.fleet.directory });
+    await buildLabProgram({
+      program: "fleet-agent",
+      version,
+      outPath,
+      denoPath: DENO_PATH,
+      prelude: [labPrelude(version), defective, build.prelude ?? []].flat().join("\n"),
+      ...(form === undefined ? {} : { form }),
+      ...(arch === undefined ? {} : { arch }),
+    });
+    const bytes = await Deno.readFile(outPath);
+    await Deno.remove(outPath);
+    const url = this.fleet.host.answer(`/${crypto.randomUUID()}/fleet-agent-${version}`, { kind: "file", bytes });
+    return { url, sha256: createHash("sha256").update(bytes).digest("hex"), sizeBytes: bytes.byteLength };
   }
 
   /** Writes an intent for a published agent. */
@@ -173,7 +230,7 @@ export class LabFleet implements AsyncDisposable {
   }
 
   /** Publishes an agent and writes an intent for it. */
-  async release(build: AgentBuild): Promise<AgentUpgradeAttempt> {
+  async release(build: LabBuild): Promise<AgentUpgradeAttempt> {
     return await this.upgrade(build.version, await this.publish(build));
   }
 
@@ -204,7 +261,7 @@ export class LabFleet implements AsyncDisposable {
 
   /** The device's last heartbeat, as text; empty when there is none. */
   heartbeat(): Promise<string> {
-    return this.#document(BUCKETS.deviceHeartbeat);
+    return this.document(BUCKETS.deviceHeartbeat);
   }
 
   /** Version that the link selects. */

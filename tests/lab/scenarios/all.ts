@@ -4,8 +4,10 @@
  * @module
  */
 import type { Scenario } from "../scenario.ts";
+import { CANDIDATES } from "./candidates.ts";
 import { FAULTS } from "./faults.ts";
 import { FIGURES } from "./figures.ts";
+import { FORMS } from "./forms.ts";
 import { INSTALLATION } from "./installation.ts";
 import { INTERRUPTIONS } from "./interruptions.ts";
 import { PODMAN } from "./podman.ts";
@@ -14,6 +16,8 @@ import { UPGRADES } from "./upgrades.ts";
 /** Every scenario of the lab. */
 export const SCENARIOS: readonly Scenario[] = [
   ...UPGRADES,
+  ...CANDIDATES,
+  ...FORMS,
   ...INSTALLATION,
   ...INTERRUPTIONS,
   ...FAULTS,
