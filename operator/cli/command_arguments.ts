@@ -8,15 +8,10 @@ import { isFleetError } from "../../contracts/errors.ts";
 import { labels } from "../../contracts/formats.ts";
 import { COMMAND_TIMEOUT_MAX_S } from "../../contracts/limits.ts";
 import { RESOURCE_RULES } from "../stores/resource_rules.ts";
-import { type Selector, TARGET_PHASES, type TargetPhase } from "./invocation.ts";
-import type { FleetctlKind } from "./manifest/manifest_input.ts";
+import type { Selector } from "./invocation.ts";
+import { kindsText, namesOfKind } from "./kind_terms.ts";
+import { FLEETCTL_KINDS, type FleetctlKind } from "./manifest/manifest_input.ts";
 import { nearestName } from "./manifest/nearest_name.ts";
-
-/** Names of each kind on the command line; the first is the one that messages use. */
-const KIND_NAMES: Readonly<Record<FleetctlKind, readonly string[]>> = {
-  Device: ["devices", "device", "dev"],
-  AgentRelease: ["releases", "release", "agentreleases", "agentrelease", "rel"],
-};
 
 /** Adds a value of a repeatable option. */
 export function collect(value: string, previous: unknown): string[] {
@@ -37,16 +32,18 @@ export function seconds(value: string): number {
   return parsed;
 }
 
-/** Reads the name of a count. @throws {InvalidArgumentError} */
-export function targetPhase(value: string): TargetPhase {
-  // Counts are spelt in camelCase in documents; both spellings name the same.
-  const name = value.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const found = TARGET_PHASES.find((phase) => phase === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(value, TARGET_PHASES);
-  throw new InvalidArgumentError(
-    `Allowed are ${TARGET_PHASES.join(", ")}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
-  );
+/** Makes a reader of the name of a count. It throws {@link InvalidArgumentError}. */
+export function phaseOf<P extends string>(phases: readonly P[]): (value: string) => P {
+  return (value) => {
+    // Counts are spelt in camelCase in documents; both spellings name the same.
+    const name = value.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const found = phases.find((phase) => phase === name);
+    if (found !== undefined) return found;
+    const nearest = nearestName(value, phases);
+    throw new InvalidArgumentError(
+      `Allowed are ${phases.join(", ")}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
+    );
+  };
 }
 
 /** Reads labels that must match; a wrong one ends the parsing. */
@@ -110,10 +107,9 @@ export function checkedName(command: Command, kind: FleetctlKind, name: string):
 }
 
 function kindOf(command: Command, text: string): FleetctlKind {
-  for (const [kind, names] of Object.entries(KIND_NAMES)) {
-    if (names.includes(text.toLowerCase())) return kind as FleetctlKind;
-  }
-  const nearest = nearestName(text, [...KIND_NAMES.Device, ...KIND_NAMES.AgentRelease]);
+  const found = FLEETCTL_KINDS.find((kind) => namesOfKind(kind).includes(text.toLowerCase()));
+  if (found !== undefined) return found;
+  const nearest = nearestName(text, FLEETCTL_KINDS.flatMap(namesOfKind));
   const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
-  command.error(`error: ${JSON.stringify(text)} is not a kind: use devices or releases${hint}`);
+  command.error(`error: ${JSON.stringify(text)} is not a kind: use ${kindsText("many")}${hint}`);
 }

@@ -8,15 +8,17 @@ import {
   checkedName,
   collect,
   namedTargetOf,
+  phaseOf,
   seconds,
   selectorOf,
   targetOf,
-  targetPhase,
   texts,
 } from "./command_arguments.ts";
 import { DESCRIPTION, EXAMPLES, ROOT_FOOTER } from "./help_text.ts";
 import {
   type ConnectionFlags,
+  DEPLOYMENT_PHASE_NAMES,
+  type DeploymentPhaseName,
   type Invocation,
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -26,6 +28,8 @@ import {
   type TargetPhase,
 } from "./invocation.ts";
 import { DEFAULT_SERVER } from "./connection/connection_settings.ts";
+import { KIND_TERMS, kindsText } from "./kind_terms.ts";
+import type { FleetctlKind } from "./manifest/manifest_input.ts";
 
 /**
  * Parses a command line. Nothing is read, written or ended.
@@ -76,6 +80,7 @@ function addCommands(root: Command, version: string, found: Found): void {
   addReaders(root, found);
   addDelete(root, found);
   addRelease(root, found);
+  addDeployment(root, found);
 }
 
 function addConnectionOptions(root: Command): void {
@@ -95,7 +100,7 @@ function addConnectionOptions(root: Command): void {
 
 function addApply(root: Command, found: Found): void {
   root.command("apply")
-    .description("create or change devices and releases from files")
+    .description("create or change devices, releases and deployments from files")
     .addOption(
       new Option("-f, --file <file>", "YAML or JSON, several documents; - for the standard input; repeatable")
         .argParser(collect),
@@ -115,7 +120,7 @@ function addApply(root: Command, found: Found): void {
 function addReaders(root: Command, found: Found): void {
   for (const name of ["get", "watch"] as const) {
     const formats = name === "get" ? OUTPUT_FORMATS : (["table", "json", "name"] as const);
-    const text = name === "get" ? "list devices or releases" : "list them, then print every change until interrupted";
+    const text = name === "get" ? `list ${kindsText("many")}` : "list them, then print every change until interrupted";
     root.command(name).description(text)
       .addArgument(kindArgument()).addArgument(new Argument("[names...]", "names; all when there are none"))
       .addOption(selectorOption()).addOption(outputOption(formats))
@@ -127,7 +132,7 @@ function addReaders(root: Command, found: Found): void {
         found({ command: name, ...target, selector, output: options.output as OutputFormat });
       });
   }
-  root.command("describe").description("tell everything about a device or release, and what to do next")
+  root.command("describe").description(`tell everything about a ${kindsText("one")}, and what to do next`)
     .addArgument(kindArgument()).addArgument(new Argument("[names...]", "names"))
     .addOption(outputOption(["table", "json", "yaml"]))
     .addHelpText("after", EXAMPLES.describe)
@@ -138,7 +143,7 @@ function addReaders(root: Command, found: Found): void {
 }
 
 function addDelete(root: Command, found: Found): void {
-  root.command("delete").description("delete devices or releases")
+  root.command("delete").description(`delete ${kindsText("many")}`)
     .addArgument(kindArgument()).addArgument(new Argument("[names...]", "names"))
     .option("--ignore-not-found", "a name that does not exist is no error")
     .addHelpText("after", EXAMPLES.delete)
@@ -169,20 +174,41 @@ function addRelease(root: Command, found: Found): void {
         })
       );
   }
-  release.command("devices").description("list the devices behind a count of a release")
-    .addArgument(new Argument("<name>", "release"))
-    .addOption(
-      new Option("--phase <phase>", `which: ${TARGET_PHASES.join(", ")}`).default("targets").argParser(targetPhase),
-    )
-    .addOption(selectorOption()).addOption(outputOption(OUTPUT_FORMATS))
+  addDevicesBehind(release, "AgentRelease", TARGET_PHASES)
     .addHelpText("after", EXAMPLES.releaseDevices)
     .action((name: string, _options, command: Command) => {
-      const options = optionsOf(command);
-      const selector = selectorOf(command, options.selector);
-      const phase = options.phase as TargetPhase;
-      checkedName(command, "AgentRelease", name);
-      found({ command: "release-devices", name, phase, selector, output: options.output as OutputFormat });
+      const { phase, ...rest } = behindOptions(command, "AgentRelease", name);
+      found({ command: "release-devices", phase: phase as TargetPhase, ...rest });
     });
+}
+
+function addDeployment(root: Command, found: Found): void {
+  const deployment = root.command("deployment").description("list the devices behind a count of a deployment")
+    .addHelpText("after", EXAMPLES.deployment);
+  addDevicesBehind(deployment, "FleetDeployment", DEPLOYMENT_PHASE_NAMES)
+    .addHelpText("after", EXAMPLES.deployment)
+    .action((name: string, _options, command: Command) => {
+      const { phase, ...rest } = behindOptions(command, "FleetDeployment", name);
+      found({ command: "deployment-devices", phase: phase as DeploymentPhaseName, ...rest });
+    });
+}
+
+/** The command that lists the devices behind a count. */
+function addDevicesBehind(parent: Command, kind: FleetctlKind, phases: readonly string[]): Command {
+  const { one } = KIND_TERMS[kind];
+  return parent.command("devices").description(`list the devices behind a count of a ${one}`)
+    .addArgument(new Argument("<name>", one))
+    .addOption(
+      new Option("--phase <phase>", `which: ${phases.join(", ")}`).default("targets").argParser(phaseOf(phases)),
+    )
+    .addOption(selectorOption()).addOption(outputOption(OUTPUT_FORMATS));
+}
+
+function behindOptions(command: Command, kind: FleetctlKind, name: string) {
+  const options = optionsOf(command);
+  const selector = selectorOf(command, options.selector);
+  checkedName(command, kind, name);
+  return { name, phase: options.phase, selector, output: options.output as OutputFormat };
 }
 
 /** The library types options as `any`; from here on nothing is known of them. */
@@ -200,7 +226,7 @@ function selectorOption(): Option {
 }
 
 function kindArgument(): Argument {
-  return new Argument("<kind>", "devices or releases; KIND/NAME, as -o name prints it, is taken too");
+  return new Argument("<kind>", `${kindsText("many")}; KIND/NAME, as -o name prints it, is taken too`);
 }
 
 function connectionFlags(root: Command): ConnectionFlags {

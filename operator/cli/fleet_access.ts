@@ -4,6 +4,8 @@
  * @module
  */
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/agent_upgrade.ts";
+import type { DeploymentStatus } from "../../contracts/deployment_status.ts";
+import type { DesiredEntry } from "../../contracts/desired_state.ts";
 import type { Heartbeat } from "../../contracts/device.ts";
 import type { ResourceStore } from "../stores/port.ts";
 
@@ -23,6 +25,22 @@ export interface HeartbeatTimes {
   readonly problem?: string;
 }
 
+/** What a device was told of a deployment, and what it says of it. */
+export interface DeploymentOnDevice {
+  readonly deviceId: string;
+  /** UID of the deployment. */
+  readonly deploymentId: string;
+  readonly told: Reported<DesiredEntry>;
+  readonly status: Reported<DeploymentStatus>;
+}
+
+/** Deployments on devices; `problem` when they cannot be known. */
+export interface DeploymentsOnDevices {
+  /** In order of device and deployment. */
+  readonly found: readonly DeploymentOnDevice[];
+  readonly problem?: string;
+}
+
 /** A fleet. Reads of what devices report never throw for a missing bucket: a resource can be shown without it. */
 export interface FleetAccess {
   readonly store: ResourceStore;
@@ -36,6 +54,8 @@ export interface FleetAccess {
   upgradeStatus(deviceId: string): Promise<Reported<AgentUpgradeStatus>>;
   /** The attempt that the operator wants the device to make. */
   upgradeIntent(deviceId: string): Promise<Reported<AgentUpgradeAttempt>>;
+  /** Everything that devices were told or say of one deployment, or that is told and said of all on one device. */
+  deployments(of: { readonly deploymentId: string } | { readonly deviceId: string }): Promise<DeploymentsOnDevices>;
   /** Calls a listener when the connection is lost (false) and when it is back (true). @returns a function that ends it */
   onConnection(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;

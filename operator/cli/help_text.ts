@@ -9,7 +9,8 @@ import { EXIT_MEANINGS } from "./exit_code.ts";
 export const DESCRIPTION = `Drives a fleet of devices through its resources in NATS.
 
 A Device stands for one machine; it appears by itself, without groups, when its agent first reports.
-An AgentRelease names a version of the agent, its artifacts, and which devices should run it.`;
+An AgentRelease names a version of the agent, its artifacts, and which devices should run it.
+A FleetDeployment names containers, and which devices should run them.`;
 
 /** Text below the commands. */
 export const ROOT_FOOTER = `
@@ -21,6 +22,8 @@ First steps:
   fleetctl watch devices                        see them do it
   fleetctl release devices NAME --phase failed  who failed
   fleetctl describe device NAME                 why, and what to do next
+  fleetctl apply -f web.yaml --dry-run          a deployment: on how many devices containers would change
+  fleetctl deployment devices NAME --phase failed
 
 Settings of the connection come from options, then from the variables FLEETCTL_SERVERS (several with
 commas), FLEETCTL_USER, FLEETCTL_PASSWORD_FILE, FLEETCTL_TOKEN_FILE, FLEETCTL_CREDS_FILE,
@@ -49,6 +52,17 @@ A document of a release:
     allowedGroups: [production]                 # at least one
     targetSelector: {matchLabels: {site: lab}}  # {} for every device of the groups
 
+A document of a deployment:
+  apiVersion: fleet.nationtech.io/v1alpha1
+  kind: FleetDeployment
+  metadata: {name: web}
+  spec:
+    allowedGroups: [production]
+    targetSelector: {matchLabels: {site: lab}}
+    podmanV0:
+      containers:
+        - {name: app, image: "registry.example/shop/app:1.4", ports: [{containerPort: 8080, hostPort: 80}]}
+
 A document of a device:
   apiVersion: fleet.nationtech.io/v1alpha1
   kind: Device
@@ -68,7 +82,8 @@ Examples:
   describe: `
 Examples:
   fleetctl describe device device-1             its upgrade step by step, its heartbeat, what to do next
-  fleetctl describe release agent-1-5`,
+  fleetctl describe release agent-1-5
+  fleetctl describe deployment web              how many devices are ready, and what is stuck`,
   watch: `
 Examples:
   fleetctl watch devices -l site=lab            a line for every change, until Ctrl-C
@@ -76,12 +91,18 @@ Examples:
   delete: `
 Examples:
   fleetctl delete release agent-1-5             no new attempt of it; what runs is neither stopped nor undone
+  fleetctl delete deployment web                every device removes its containers; volumes stay
   fleetctl delete device device-1               forget it; a device that lives comes back, without groups`,
   releaseDevices: `
 Examples:
   fleetctl release devices agent-1-5                  every device that the release decides for
   fleetctl release devices agent-1-5 --phase failed   the ones behind that count, with the reason
   fleetctl release devices agent-1-5 --phase lost -o name | xargs fleetctl describe`,
+  deployment: `
+Examples:
+  fleetctl deployment devices web                     every device that was told to run it
+  fleetctl deployment devices web --phase failed      the ones behind that count, with the error
+  fleetctl deployment devices web --phase pending -o name | xargs fleetctl describe`,
   release: `
 Examples:
   fleetctl release pause agent-1-5              running attempts finish; no new one is started

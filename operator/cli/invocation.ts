@@ -3,7 +3,7 @@
  *
  * @module
  */
-
+import { DEPLOYMENT_TARGET_STATES } from "../policy/deployment_target.ts";
 import type { FleetctlKind } from "./manifest/manifest_input.ts";
 
 /** Formats of `--output`. */
@@ -28,6 +28,11 @@ export const TARGET_PHASES = [
 ] as const;
 /** One of {@link TARGET_PHASES}. */
 export type TargetPhase = (typeof TARGET_PHASES)[number];
+
+/** Names that the counts of a deployment have on the command line. */
+export const DEPLOYMENT_PHASE_NAMES = ["targets", ...DEPLOYMENT_TARGET_STATES] as const;
+/** One of {@link DEPLOYMENT_PHASE_NAMES}. */
+export type DeploymentPhaseName = (typeof DEPLOYMENT_PHASE_NAMES)[number];
 
 /** Changes that `fleetctl release` makes. */
 export type ReleaseChange = "pause" | "resume" | "retry";
@@ -65,6 +70,13 @@ export type Invocation =
     readonly command: "release-devices";
     readonly name: string;
     readonly phase: TargetPhase;
+    readonly selector: Selector;
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "deployment-devices";
+    readonly name: string;
+    readonly phase: DeploymentPhaseName;
     readonly selector: Selector;
     readonly output: OutputFormat;
   };

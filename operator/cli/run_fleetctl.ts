@@ -11,6 +11,7 @@ import { applyCommand, ManifestError, readManifests } from "./commands/apply_com
 import { changeReleaseCommand } from "./commands/change_release_command.ts";
 import { type CommandContext, note } from "./commands/command_context.ts";
 import { deleteCommand } from "./commands/delete_command.ts";
+import { deploymentDevicesCommand } from "./commands/deployment_devices_command.ts";
 import { describeCommand } from "./commands/describe_command.ts";
 import { getCommand } from "./commands/get_command.ts";
 import { releaseDevicesCommand } from "./commands/release_devices_command.ts";
@@ -143,6 +144,8 @@ async function dispatch(
       return await changeReleaseCommand(invocation, context);
     case "release-devices":
       return await releaseDevicesCommand(invocation, context);
+    case "deployment-devices":
+      return await deploymentDevicesCommand(invocation, context);
   }
 }
 

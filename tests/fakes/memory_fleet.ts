@@ -5,6 +5,7 @@
  */
 import type { AgentReleaseSpec, AgentReleaseStatus } from "../../contracts/agent_release.ts";
 import { BUCKET_SPECS, type BucketName, BUCKETS, deviceKey } from "../../contracts/buckets.ts";
+import type { FleetDeploymentSpec, FleetDeploymentStatus } from "../../contracts/fleet_deployment.ts";
 import type { Heartbeat } from "../../contracts/device.ts";
 import type { DeviceStatus } from "../../contracts/device_resource.ts";
 import { BusFleet } from "../../operator/cli/connection/open_fleet.ts";
@@ -13,7 +14,7 @@ import type { ResourceInput, ResourceOf } from "../../operator/stores/port.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import type { KvBucket } from "../../lib/bus/port.ts";
 import { MemoryBroker, type MemoryBus } from "./memory_bus.ts";
-import { release } from "./operator_samples.ts";
+import { deployment, release } from "./operator_samples.ts";
 
 /** The present of a {@link MemoryFleet} when it is made, in ms since the epoch. */
 export const FLEET_NOW_MS = Date.parse("2026-06-01T12:00:00.000Z");
@@ -113,6 +114,20 @@ export class MemoryFleet {
     await this.#put("AgentRelease", { name, labels: {}, spec: release({ name, ...changes }).spec }, status);
   }
 
+  /** Stores a deployment of one container for the group `edge`, with changes. */
+  async deployment(
+    name: string,
+    changes: Partial<FleetDeploymentSpec> = {},
+    status?: FleetDeploymentStatus,
+  ): Promise<void> {
+    await this.#put("FleetDeployment", { name, labels: {}, spec: deployment({ name, ...changes }).spec }, status);
+  }
+
+  /** UID of a deployment that was stored. */
+  async uidOf(name: string): Promise<string> {
+    return (await this.store.get("FleetDeployment", name))?.metadata.uid ?? "";
+  }
+
   async #put<K extends ResourceKind>(
     kind: K,
     input: ResourceInput<K>,
@@ -126,9 +141,14 @@ export class MemoryFleet {
 
   /** Puts a document into a bucket as if the broker had received it before the present. */
   async report(name: BucketName, deviceId: string, document: unknown, agoMs: number): Promise<void> {
+    await this.reportAt(name, deviceKey(deviceId), document, agoMs);
+  }
+
+  /** As {@link report}, under any key. */
+  async reportAt(name: BucketName, key: string, document: unknown, agoMs: number): Promise<void> {
     this.#receivedAtMs = FLEET_NOW_MS - agoMs;
     try {
-      await (await this.bus.bucket(name)).put(deviceKey(deviceId), new TextEncoder().encode(JSON.stringify(document)));
+      await (await this.bus.bucket(name)).put(key, new TextEncoder().encode(JSON.stringify(document)));
     } finally {
       this.#receivedAtMs = FLEET_NOW_MS;
     }

@@ -8,7 +8,7 @@ import { FleetError } from "../../../contracts/errors.ts";
 import { CONFLICT_RETRIES_MAX } from "../../../contracts/limits.ts";
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceStore } from "../../stores/port.ts";
-import type { ManifestInput } from "../manifest/manifest_input.ts";
+import type { FleetctlKind, ManifestInput } from "../manifest/manifest_input.ts";
 import type { FieldChange } from "./field_changes.ts";
 import { applyWarnings, type InputOf, planApply } from "./plan_apply.ts";
 import { writeOnce } from "./write_once.ts";
@@ -31,12 +31,17 @@ export interface ApplyResult {
  *   got through every time
  */
 export async function applyInput(store: ResourceStore, input: ManifestInput): Promise<ApplyResult> {
-  return input.kind === "Device"
-    ? await applyKind(store, "Device", input)
-    : await applyKind(store, "AgentRelease", input);
+  switch (input.kind) {
+    case "Device":
+      return await applyKind(store, "Device", input);
+    case "AgentRelease":
+      return await applyKind(store, "AgentRelease", input);
+    case "FleetDeployment":
+      return await applyKind(store, "FleetDeployment", input);
+  }
 }
 
-async function applyKind<K extends ResourceKind>(
+async function applyKind<K extends FleetctlKind>(
   store: ResourceStore,
   kind: K,
   input: InputOf<K>,

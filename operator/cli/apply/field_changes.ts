@@ -6,7 +6,7 @@
 
 /** One field that differs. */
 export interface FieldChange {
-  /** Dotted path; artifacts are named by architecture and form, since their order means nothing. */
+  /** Dotted path; artifacts are named by architecture and form, and containers by name. */
   readonly path: string;
   /** Absent for a field that is added. */
   readonly from?: unknown;
@@ -23,8 +23,8 @@ export interface FieldChange {
  */
 export function fieldChanges(from: unknown, to: unknown, path: string): FieldChange[] {
   if (from === undefined && to === undefined) return [];
-  // A list of artifacts is reviewed one by one, also when it is new.
-  if (from === undefined && !(Array.isArray(to) && members(to, path) !== undefined)) return [{ path, to }];
+  // Artifacts and containers are reviewed one by one, also when they are new.
+  if (from === undefined && !isReviewed(to)) return [{ path, to }];
   if (to === undefined) return [{ path, from }];
   const before = from === undefined ? new Map<string, unknown>() : members(from, path);
   const after = members(to, path);
@@ -32,19 +32,48 @@ export function fieldChanges(from: unknown, to: unknown, path: string): FieldCha
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ path, from, to }];
   }
   const paths = [...after.keys(), ...[...before.keys()].filter((key) => !after.has(key))];
-  return paths.flatMap((at) => fieldChanges(before.get(at), after.get(at), at));
+  const order = orderChange(from, to, path);
+  return [...order, ...paths.flatMap((at) => fieldChanges(before.get(at), after.get(at), at))];
 }
 
-/** What is compared one by one: members of an object, and artifacts of a list; other lists are compared as a whole. */
+/** Whether a new value is shown item by item: a list of items with names, and what holds one. */
+function isReviewed(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Array.isArray(value) ? members(value, "") !== undefined : Object.values(value).some(isReviewed);
+}
+
+/** Containers are started in their order, so that another one is a change. */
+function orderChange(from: unknown, to: unknown, path: string): FieldChange[] {
+  const [before, after] = [containerNames(from), containerNames(to)];
+  if (before === undefined || after === undefined) return [];
+  const kept = (names: readonly string[], others: readonly string[]) => names.filter((name) => others.includes(name));
+  const [left, right] = [kept(before, after), kept(after, before)];
+  return left.join() === right.join() ? [] : [{ path: `${path}.order`, from: left, to: right }];
+}
+
+function containerNames(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const names = value.map((item: unknown) => isContainer(item) ? item.name : undefined);
+  return names.includes(undefined) ? undefined : names as string[];
+}
+
+function isContainer(value: unknown): value is { readonly name: string; readonly image: string } {
+  if (typeof value !== "object" || value === null) return false;
+  const { image, name } = value as Record<string, unknown>;
+  return typeof name === "string" && typeof image === "string";
+}
+
+/** What is compared one by one: members, artifacts, containers; other lists are compared as a whole. */
 function members(value: unknown, path: string): Map<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).map(([name, entry]) => [`${path}.${name}`, entry]));
-  const keys = value.map(artifactKey);
+  const keys = value.map(itemKey);
   if (value.length === 0 || keys.includes(undefined)) return undefined;
   return new Map(value.map((entry: unknown, index) => [`${path}[${keys[index]}]`, entry]));
 }
 
-function artifactKey(value: unknown): string | undefined {
+function itemKey(value: unknown): string | undefined {
+  if (isContainer(value)) return value.name;
   if (typeof value !== "object" || value === null) return undefined;
   const { arch, form } = value as Record<string, unknown>;
   return typeof arch === "string" && typeof form === "string" ? `${arch}/${form}` : undefined;

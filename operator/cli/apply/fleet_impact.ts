@@ -6,13 +6,21 @@
  */
 import type { AgentRelease } from "../../../contracts/agent_release.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
+import type { FleetDeployment } from "../../../contracts/fleet_deployment.ts";
 import { type AttemptDecision, decideAttempt, type DesiredReason, type InfoFacts } from "../../policy/attempt.ts";
 import { selectRelease } from "../../policy/desired_release.ts";
+import {
+  type DeploymentImpact,
+  DeploymentTally,
+  type DeviceDeployments,
+  deviceDeployments,
+} from "./deployment_impact.ts";
 
 /** The resources of a fleet that a plan depends on. */
 export interface FleetState {
   readonly devices: readonly Device[];
   readonly releases: readonly AgentRelease[];
+  readonly deployments: readonly FleetDeployment[];
 }
 
 /** What would become of the devices that a release decides for. */
@@ -38,6 +46,7 @@ export interface DeviceImpact {
   readonly before: string;
   readonly after: string;
   readonly wouldUpgrade: boolean;
+  readonly deployments: DeviceDeployments;
 }
 
 /** What a change would do to a fleet. */
@@ -48,15 +57,19 @@ export interface FleetImpact {
    */
   readonly groupsFrom: "Device.spec.groups";
   readonly releases: readonly ReleaseImpact[];
+  readonly deployments: readonly DeploymentImpact[];
   readonly devices: readonly DeviceImpact[];
   /** Devices of the whole fleet that would get a new attempt at once, and would not without the change. */
   readonly newAttempts: number;
+  /** Devices of the whole fleet on which containers would be made, changed or removed. */
+  readonly workloadsChanged: number;
 }
 
 /** Which resources a change names. */
 export interface ChangedNames {
   readonly devices: ReadonlySet<string>;
   readonly releases: ReadonlySet<string>;
+  readonly deployments: ReadonlySet<string>;
 }
 
 /**
@@ -68,6 +81,7 @@ export interface ChangedNames {
  */
 export function fleetImpact(before: FleetState, after: FleetState, changed: ChangedNames): FleetImpact {
   const tallies = new Map([...changed.releases].map((name) => [name, newTally()]));
+  const workloads = new DeploymentTally(changed.deployments);
   const devices: DeviceImpact[] = [];
   const formerDevices = new Map(before.devices.map((device) => [device.metadata.name, device]));
   let newAttempts = 0;
@@ -78,20 +92,28 @@ export function fleetImpact(before: FleetState, after: FleetState, changed: Chan
     const will = outlook(device, after.releases);
     if (will.starts && was?.starts !== true) newAttempts++;
     countDevice(tallies, was, will);
+    const deployments = deviceDeployments(
+      { device: former, deployments: before.deployments },
+      { device, deployments: after.deployments },
+    );
+    workloads.add(device, after.deployments, deployments);
     if (changed.devices.has(name)) {
       devices.push({
         device: name,
         before: was === undefined ? "not there" : desiredText(was),
         after: desiredText(will),
         wouldUpgrade: will.starts,
+        deployments,
       });
     }
   }
   return {
     groupsFrom: "Device.spec.groups",
     releases: [...tallies].map(([release, tally]) => ({ release, ...tally })),
+    deployments: workloads.impacts,
     devices,
     newAttempts,
+    workloadsChanged: workloads.devices,
   };
 }
 

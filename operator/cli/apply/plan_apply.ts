@@ -6,11 +6,12 @@
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceInput, ResourceOf } from "../../stores/port.ts";
 import { RESOURCE_RULES } from "../../stores/resource_rules.ts";
-import type { DeviceInput, ManifestInput, ReleaseInput } from "../manifest/manifest_input.ts";
+import type { FleetctlKind, ManifestInput } from "../manifest/manifest_input.ts";
+import { KIND_TERMS } from "../kind_terms.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 
 /** The document of a kind. */
-export type InputOf<K extends ResourceKind> = K extends "Device" ? DeviceInput : ReleaseInput;
+export type InputOf<K extends FleetctlKind> = Extract<ManifestInput, { kind: K }>;
 
 /** What applying does. */
 export type ApplyPlan<K extends ResourceKind> =
@@ -31,7 +32,7 @@ export type ApplyPlan<K extends ResourceKind> =
  * @param input The document
  * @param stored The resource as it is stored, or null
  */
-export function planApply<K extends ResourceKind>(
+export function planApply<K extends FleetctlKind>(
   kind: K,
   input: InputOf<K>,
   stored: ResourceOf[K] | null,
@@ -55,7 +56,7 @@ export function planApply<K extends ResourceKind>(
 
 /** `revision` and `paused` are set by `fleetctl release` too: a document that leaves them out leaves them alone. */
 function wantedSpec(input: ManifestInput, stored: ResourceOf[ResourceKind] | null): unknown {
-  if (input.kind === "Device") return input.spec;
+  if (input.kind !== "AgentRelease") return input.spec;
   const kept = stored?.kind === "AgentRelease" ? stored.spec : { revision: 1, paused: false };
   return {
     ...input.spec,
@@ -86,12 +87,13 @@ function preconditionProblem(input: ManifestInput, stored: ResourceOf[ResourceKi
  * @param stored The resource as it is stored, or null
  */
 export function applyWarnings(input: ManifestInput, stored: ResourceOf[ResourceKind] | null): string[] {
-  if (input.kind !== "AgentRelease") return [];
+  if (input.kind === "Device") return [];
   const warnings: string[] = [];
   if (input.spec.targetSelector.matchExpressions !== undefined) {
-    warnings.push("targetSelector.matchExpressions is not supported: the release is placed on no device");
+    const what = `the ${KIND_TERMS[input.kind].one} is placed on no device`;
+    warnings.push(`targetSelector.matchExpressions is not supported: ${what}`);
   }
-  if (stored?.kind !== "AgentRelease") return warnings;
+  if (input.kind !== "AgentRelease" || stored?.kind !== "AgentRelease") return warnings;
   const { revision } = input.spec;
   if (revision !== undefined && revision < stored.spec.revision) {
     warnings.push(

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { API_VERSION, type ResourceKind, type StoredMetadata } from "../../../contracts/resource.ts";
+import { API_VERSION, type StoredMetadata } from "../../../contracts/resource.ts";
 import type { ResourceOf } from "../../stores/port.ts";
-import type { ManifestInput } from "../manifest/manifest_input.ts";
+import type { FleetctlKind, ManifestInput } from "../manifest/manifest_input.ts";
 import { type ApplyResult, conflictError } from "./apply_inputs.ts";
 import { type FleetImpact, fleetImpact, type FleetState } from "./fleet_impact.ts";
 import { applyWarnings, type InputOf, planApply } from "./plan_apply.ts";
@@ -26,19 +26,34 @@ export interface ApplyPreview {
 export function previewApply(inputs: readonly ManifestInput[], before: FleetState): ApplyPreview {
   const devices = new Map(before.devices.map((device) => [device.metadata.name, device]));
   const releases = new Map(before.releases.map((release) => [release.metadata.name, release]));
-  const results = inputs.map((input) =>
-    input.kind === "Device" ? preview("Device", input, devices) : preview("AgentRelease", input, releases)
-  );
+  const deployments = new Map(before.deployments.map((deployment) => [deployment.metadata.name, deployment]));
+  const results = inputs.map((input) => {
+    switch (input.kind) {
+      case "Device":
+        return preview("Device", input, devices);
+      case "AgentRelease":
+        return preview("AgentRelease", input, releases);
+      case "FleetDeployment":
+        return preview("FleetDeployment", input, deployments);
+    }
+  });
+  const namesOf = (kind: FleetctlKind) =>
+    new Set(inputs.filter((input) => input.kind === kind).map(({ name }) => name));
   const changed = {
-    devices: new Set(inputs.filter(({ kind }) => kind === "Device").map(({ name }) => name)),
-    releases: new Set(inputs.filter(({ kind }) => kind === "AgentRelease").map(({ name }) => name)),
+    devices: namesOf("Device"),
+    releases: namesOf("AgentRelease"),
+    deployments: namesOf("FleetDeployment"),
   };
-  const state = { devices: [...devices.values()], releases: [...releases.values()] };
+  const state = {
+    devices: [...devices.values()],
+    releases: [...releases.values()],
+    deployments: [...deployments.values()],
+  };
   return { results, impact: fleetImpact(before, state, changed) };
 }
 
 /** Puts what the document would make into the place of what is stored. */
-function preview<K extends ResourceKind>(
+function preview<K extends FleetctlKind>(
   kind: K,
   input: InputOf<K>,
   resources: Map<string, ResourceOf[K]>,

@@ -31,6 +31,7 @@ function input(changes: Partial<AgentRelease["spec"]> = {}, name = "r"): Release
   return { kind: "AgentRelease", name, spec: { ...spec, ...changes } };
 }
 
+const NO_DEPLOYMENTS = { gained: [], lost: [], changed: [] };
 const IDENTITY = releaseIdentity({ version: "1.1.0", revision: 1, artifact: ARTIFACT });
 const FLEET: readonly Device[] = [
   device("d1", ["edge"]),
@@ -45,7 +46,7 @@ const FLEET: readonly Device[] = [
 ];
 
 Deno.test("previewApply() counts what a new release would do, by the operator's own rules", () => {
-  const { results, impact } = previewApply([input()], { devices: FLEET, releases: [] });
+  const { results, impact } = previewApply([input()], { devices: FLEET, deployments: [], releases: [] });
   assertEquals(results.map(({ action }) => action), ["created"]);
   assertEquals(impact.releases, [{
     release: "r",
@@ -60,29 +61,36 @@ Deno.test("previewApply() counts what a new release would do, by the operator's 
 });
 
 Deno.test("previewApply() sees that a document changes nothing", () => {
-  const { results, impact } = previewApply([input()], { devices: FLEET, releases: [release({ name: "r" })] });
+  const { results, impact } = previewApply([input()], {
+    devices: FLEET,
+    deployments: [],
+    releases: [release({ name: "r" })],
+  });
   assertEquals(results.map(({ action, changes }) => [action, changes.length]), [["unchanged", 0]]);
   assertEquals([impact.newAttempts, impact.releases[0]?.gained], [0, 0]);
 });
 
 Deno.test("previewApply() counts devices that are taken from another release, and ties", () => {
   const old = release({ name: "old", version: "1.0.0" });
-  const higher = previewApply([input({ priority: 1 })], { devices: FLEET, releases: [old] }).impact;
+  const higher = previewApply([input({ priority: 1 })], { devices: FLEET, deployments: [], releases: [old] }).impact;
   assertEquals([higher.releases[0]?.gained, higher.releases[0]?.tied, higher.newAttempts], [8, 0, 2]);
-  const tie = previewApply([input()], { devices: FLEET, releases: [old] }).impact;
+  const tie = previewApply([input()], { devices: FLEET, deployments: [], releases: [old] }).impact;
   assertEquals([tie.releases[0]?.targets, tie.releases[0]?.tied, tie.newAttempts], [0, 8, 0]);
   const leaves = previewApply([input({ targetSelector: { matchLabels: { "device-id": "d1" } } })], {
     devices: FLEET,
+    deployments: [],
     releases: [release({ name: "r" })],
   }).impact;
   assertEquals([leaves.releases[0]?.targets, leaves.releases[0]?.lost], [1, 7]);
 });
 
 Deno.test("previewApply() tells a paused release, and one that is retried, from one that is written", () => {
-  const state = { devices: FLEET, releases: [release({ name: "r", paused: true })] };
+  const state = { devices: FLEET, deployments: [], releases: [release({ name: "r", paused: true })] };
   const paused = previewApply([input()], state).impact.releases[0];
   assertEquals([paused?.wouldUpgrade, paused?.others.Paused], [0, 2]);
-  const retried = previewApply([input({ revision: 2 })], { devices: FLEET, releases: [release({ name: "r" })] }).impact;
+  const retried =
+    previewApply([input({ revision: 2 })], { devices: FLEET, deployments: [], releases: [release({ name: "r" })] })
+      .impact;
   assertEquals([retried.releases[0]?.others.Failed, retried.newAttempts], [undefined, 1]);
 });
 
@@ -92,11 +100,23 @@ Deno.test("previewApply() tells for each device what would decide for it", () =>
     { kind: "Device", name: "d1", spec: { groups: [] } },
     { kind: "Device", name: "new", spec: { groups: ["edge"] } },
   ];
-  const { impact } = previewApply(inputs, { devices: FLEET, releases: [release({ name: "r" })] });
+  const { impact } = previewApply(inputs, { devices: FLEET, deployments: [], releases: [release({ name: "r" })] });
   assertEquals(impact.devices, [
-    { device: "d1", before: "r (upgrade to 1.1.0)", after: "none (NoGroups)", wouldUpgrade: false },
-    { device: "d9", before: "none (NoGroups)", after: "r (upgrade to 1.1.0)", wouldUpgrade: true },
-    { device: "new", before: "not there", after: "r (NoDeviceInfo)", wouldUpgrade: false },
+    {
+      device: "d1",
+      before: "r (upgrade to 1.1.0)",
+      after: "none (NoGroups)",
+      wouldUpgrade: false,
+      deployments: NO_DEPLOYMENTS,
+    },
+    {
+      device: "d9",
+      before: "none (NoGroups)",
+      after: "r (upgrade to 1.1.0)",
+      wouldUpgrade: true,
+      deployments: NO_DEPLOYMENTS,
+    },
+    { device: "new", before: "not there", after: "r (NoDeviceInfo)", wouldUpgrade: false, deployments: NO_DEPLOYMENTS },
   ]);
   assertEquals(impact.newAttempts, 1);
 });
@@ -104,13 +124,13 @@ Deno.test("previewApply() tells for each device what would decide for it", () =>
 Deno.test("previewApply() combines all documents, in any order", () => {
   const inputs: ManifestInput[] = [input(), { kind: "Device", name: "d9", spec: { groups: ["edge"] } }];
   for (const order of [inputs, inputs.toReversed()]) {
-    const { impact } = previewApply(order, { devices: FLEET, releases: [] });
+    const { impact } = previewApply(order, { devices: FLEET, deployments: [], releases: [] });
     assertEquals([impact.releases[0]?.targets, impact.releases[0]?.wouldUpgrade, impact.newAttempts], [9, 3, 3]);
   }
 });
 
 Deno.test("previewApply() refuses what apply would refuse", () => {
-  const state = { devices: FLEET, releases: [release({ name: "r" })] };
+  const state = { devices: FLEET, deployments: [], releases: [release({ name: "r" })] };
   const error = assertThrows(() => previewApply([{ ...input(), generation: 2 }], state), FleetError);
   assertEquals(error.code, "E_CONFLICT");
 });

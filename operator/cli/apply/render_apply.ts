@@ -10,6 +10,7 @@ import type { Paint, Tone } from "../render/paint.ts";
 import { printable } from "../render/printable.ts";
 import { resourceName } from "../render/resource_list.ts";
 import type { ApplyResult } from "./apply_inputs.ts";
+import type { DeploymentImpact } from "./deployment_impact.ts";
 import { type FieldChange, fieldChangeText } from "./field_changes.ts";
 import type { DeviceImpact, FleetImpact, ReleaseImpact } from "./fleet_impact.ts";
 
@@ -31,13 +32,16 @@ export function resultLine({ kind, name, action }: ApplyResult): string {
  */
 export function renderPreview(results: readonly ApplyResult[], impact: FleetImpact, paint: Paint): string {
   const releases = new Map(impact.releases.map((release) => [release.release, release]));
+  const deployments = new Map(impact.deployments.map((deployment) => [deployment.deployment, deployment]));
   const devices = new Map(impact.devices.map((device) => [device.device, device]));
   const parts = results.map((result) => {
     const head = resultLine(result).replace("\n", " (dry run)\n");
     const changes = result.changes.map((change) => `  ${changeLine(change, paint)}\n`).join("");
     const release = result.kind === "AgentRelease" ? releases.get(result.name) : undefined;
+    const deployment = result.kind === "FleetDeployment" ? deployments.get(result.name) : undefined;
     const device = result.kind === "Device" ? devices.get(result.name) : undefined;
     return head + changes + (release === undefined ? "" : releaseLines(release)) +
+      (deployment === undefined ? "" : deploymentLine(deployment)) +
       (device === undefined ? "" : deviceLine(device));
   });
   return `${parts.join("")}${totalLine(impact)}`;
@@ -69,14 +73,29 @@ function othersText(others: ReleaseImpact["others"]): string {
   return parts.length === 0 ? "" : `; would not: ${parts.join(", ")}`;
 }
 
-function deviceLine({ before, after }: DeviceImpact): string {
-  return before === after ? `  release: ${after}\n` : `  release: ${before} -> ${after}\n`;
+function deploymentLine({ changed, gained, lost, targets }: DeploymentImpact): string {
+  const parts = [`${gained} would get it`, `${changed} would change containers`];
+  const line = `  targets ${count(targets, "device")}: ${parts.join(", ")}`;
+  return lost === 0 ? `${line}\n` : `${line}\n  lets ${count(lost, "device")} go, which would remove its containers\n`;
+}
+
+function deviceLine({ before, after, deployments: { changed, gained, lost } }: DeviceImpact): string {
+  const release = before === after ? `  release: ${after}\n` : `  release: ${before} -> ${after}\n`;
+  const parts = [
+    ...gained.map((name) => `+${name}`),
+    ...changed.map((name) => `~${name}`),
+    ...lost.map((name) => `-${name}`),
+  ];
+  return parts.length === 0
+    ? release
+    : `${release}  deployments: ${bounded(parts.join(" "), FIELD_CHANGE_MAX_CHARS)}\n`;
 }
 
 /** Names where the groups are from: an operator may be told to take them from elsewhere, and no store says so. */
-function totalLine({ newAttempts, groupsFrom }: FleetImpact): string {
+function totalLine({ newAttempts, groupsFrom, workloadsChanged }: FleetImpact): string {
   const what = newAttempts === 0 ? "no upgrade" : `an upgrade on ${count(newAttempts, "device")}`;
-  return `nothing was changed; by the groups of ${groupsFrom}, applying this would start ${what}\n`;
+  const containers = workloadsChanged === 0 ? "" : `, and change containers on ${count(workloadsChanged, "device")}`;
+  return `nothing was changed; by the groups of ${groupsFrom}, applying this would start ${what}${containers}\n`;
 }
 
 /**

@@ -4,7 +4,14 @@ import { plainPaint } from "../render/paint.ts";
 import type { FleetImpact } from "./fleet_impact.ts";
 import { renderPreview, renderProblems } from "./render_apply.ts";
 
-const NO_IMPACT: FleetImpact = { groupsFrom: "Device.spec.groups", releases: [], devices: [], newAttempts: 0 };
+const NO_IMPACT: FleetImpact = {
+  groupsFrom: "Device.spec.groups",
+  releases: [],
+  deployments: [],
+  devices: [],
+  newAttempts: 0,
+  workloadsChanged: 0,
+};
 
 Deno.test("renderPreview() shows a changed field whole up to its limit", () => {
   const line = (chars: number) => {

@@ -103,6 +103,7 @@ async function dryRun(
   const state = await withProgress(terminal, "reading the fleet", async () => ({
     devices: await store.list("Device"),
     releases: await store.list("AgentRelease"),
+    deployments: await store.list("FleetDeployment"),
   }));
   const { results, impact } = previewApply(inputs.map(({ input }) => input), state);
   await terminal.out(

@@ -16,6 +16,12 @@ import { missingText } from "./find_resources.ts";
 
 type DeleteInvocation = Extract<Invocation, { command: "delete" }>;
 
+/** What a person should know who has deleted something. */
+const HINTS: Readonly<Partial<Record<DeleteInvocation["kind"], string>>> = {
+  Device: "a device that lives comes back with its next device info, without groups",
+  FleetDeployment: "the operator tells its devices, which remove the containers as they hear of it; volumes stay",
+};
+
 /**
  * Deletes resources. Each is one write; what was deleted before an error stays deleted.
  *
@@ -42,9 +48,8 @@ export async function deleteCommand(invocation: DeleteInvocation, context: Comma
       exitCode = EXIT.notFound;
     }
   }
-  if (deleted > 0 && kind === "Device") {
-    await note(terminal, "a device that lives comes back with its next device info, without groups");
-  }
+  const hint = HINTS[kind];
+  if (deleted > 0 && hint !== undefined) await note(terminal, hint);
   return exitCode;
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { deploymentDescription, renderDeployment } from "../deployments/describe_deployment.ts";
 import { deviceDescription, renderDevice } from "../devices/describe_device.ts";
 import { viewDevice } from "../devices/device_view.ts";
 import { EXIT, type ExitCode } from "../exit_code.ts";
@@ -58,6 +59,14 @@ async function describe(
     const release = await fleet.store.get(kind, name);
     if (release === null) return null;
     return { data: releaseDescription(release), text: renderRelease(release, await fleet.nowMs(), paint) };
+  }
+  if (kind === "FleetDeployment") {
+    const deployment = await fleet.store.get(kind, name);
+    if (deployment === null) return null;
+    return {
+      data: deploymentDescription(deployment),
+      text: renderDeployment(deployment, await fleet.nowMs(), paint),
+    };
   }
   const device = await fleet.store.get(kind, name);
   if (device === null) return null;

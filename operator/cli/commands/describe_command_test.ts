@@ -103,7 +103,7 @@ Deno.test("describe device tells the whole story of a rollback, and what to do n
 Deno.test("describe device gives the same to programs, with the documents as they came", async () => {
   const { out } = await describe(await rolledBack(), "Device", ["device-2"], "json");
   const data = JSON.parse(out);
-  assertEquals(Object.keys(data), ["device", "heartbeat", "upgradeStatus", "upgradeIntent", "advice"]);
+  assertEquals(Object.keys(data), ["device", "heartbeat", "upgradeStatus", "upgradeIntent", "deployments", "advice"]);
   assertEquals([data.heartbeat.state, data.heartbeat.ageMs, data.heartbeat.value.sequence], ["present", 12_000, 431]);
   assertEquals(data.upgradeStatus.value.postMortem.exitCode, 1);
   assertEquals(data.upgradeIntent, { state: "absent" });

@@ -8,6 +8,8 @@ import type { ResourceOf, ResourceStore } from "../../stores/port.ts";
 import type { Selector } from "../invocation.ts";
 import { withProgress } from "../progress.ts";
 import type { CommandContext } from "./command_context.ts";
+import { KIND_TERMS } from "../kind_terms.ts";
+import type { FleetctlKind } from "../manifest/manifest_input.ts";
 import { nearestName } from "../manifest/nearest_name.ts";
 
 /** What is looked for. */
@@ -68,10 +70,11 @@ export function isSelected(resource: ResourceOf[ResourceKind], selector: Selecto
  * @param kind Kind of the resource
  * @param name Its name
  */
-export async function missingText(context: CommandContext, kind: ResourceKind, name: string): Promise<string> {
+export async function missingText(context: CommandContext, kind: FleetctlKind, name: string): Promise<string> {
   const all = await withProgress(context.terminal, "looking for a name like it", () => context.fleet.store.list(kind));
   const names = all.map(({ metadata }) => metadata.name);
   const nearest = nearestName(name, names);
-  const what = kind === "Device" ? "device" : "release";
-  return `there is no ${what} ${JSON.stringify(name)}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;
+  return `there is no ${KIND_TERMS[kind].one} ${JSON.stringify(name)}${
+    nearest === undefined ? "" : `; did you mean ${nearest}?`
+  }`;
 }

@@ -4,11 +4,13 @@
  * @module
  */
 import { HEARTBEATS_ONE_BY_ONE_MAX } from "../../../contracts/limits.ts";
-import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceOf } from "../../stores/port.ts";
+import { deploymentColumns } from "../deployments/deployment_table.ts";
 import { deviceColumns, type DeviceRow } from "../devices/device_table.ts";
 import { EXIT, type ExitCode } from "../exit_code.ts";
 import type { Invocation } from "../invocation.ts";
+import { KIND_TERMS } from "../kind_terms.ts";
+import type { FleetctlResource } from "../manifest/manifest_input.ts";
 import { withProgress } from "../progress.ts";
 import { releaseColumns } from "../releases/release_table.ts";
 import { resourceNames, resourcesJson, resourcesYaml } from "../render/resource_list.ts";
@@ -25,18 +27,8 @@ type GetInvocation = Extract<Invocation, { command: "get" | "watch" }>;
  * @param context Fleet and terminal
  */
 export async function getCommand(invocation: GetInvocation, context: CommandContext): Promise<ExitCode> {
-  return invocation.kind === "Device"
-    ? await getKind("Device", invocation, context)
-    : await getKind("AgentRelease", invocation, context);
-}
-
-async function getKind<K extends ResourceKind>(
-  kind: K,
-  invocation: GetInvocation,
-  context: CommandContext,
-): Promise<ExitCode> {
   const { fleet, terminal } = context;
-  const { names, selector, output } = invocation;
+  const { kind, names, selector, output } = invocation;
   const { resources, missing } = await withProgress(
     terminal,
     "reading resources",
@@ -53,7 +45,7 @@ async function getKind<K extends ResourceKind>(
       await terminal.out(resourceNames(kind, resources.map(({ metadata }) => metadata.name)));
       break;
     case "table":
-      await terminal.out(await table(kind, resources, context));
+      await terminal.out(await table(resources, context));
   }
   for (const name of missing) await note(terminal, await missingText(context, kind, name));
   if (missing.length > 0) return EXIT.notFound;
@@ -62,25 +54,20 @@ async function getKind<K extends ResourceKind>(
 }
 
 function emptyText({ kind, selector }: GetInvocation): string {
-  const what = kind === "Device" ? "devices" : "releases";
-  if (Object.keys(selector).length > 0) return `no ${what} have these labels`;
-  return kind === "Device"
-    ? "there are no devices yet; one appears when its agent first reports"
-    : "there are no releases yet; fleetctl apply --help shows one";
+  const { many, none } = KIND_TERMS[kind];
+  return Object.keys(selector).length > 0 ? `no ${many} have these labels` : none;
 }
 
-async function table<K extends ResourceKind>(
-  kind: K,
-  resources: readonly ResourceOf[K][],
-  { fleet, terminal }: CommandContext,
-): Promise<string> {
+async function table(resources: readonly FleetctlResource[], { fleet, terminal }: CommandContext): Promise<string> {
   if (resources.length === 0) return "";
   const nowMs = await fleet.nowMs();
-  if (kind === "AgentRelease") {
-    return renderTable(releaseColumns(nowMs), resources as readonly ResourceOf["AgentRelease"][], terminal);
-  }
-  const rows = await deviceRows(resources as readonly ResourceOf["Device"][], { fleet, terminal });
-  return renderTable(deviceColumns(nowMs), rows, terminal);
+  // All are of the kind that was asked for, and the other lists are empty.
+  const devices = resources.filter((resource) => resource.kind === "Device");
+  const releases = resources.filter((resource) => resource.kind === "AgentRelease");
+  const deployments = resources.filter((resource) => resource.kind === "FleetDeployment");
+  if (releases.length > 0) return renderTable(releaseColumns(nowMs), releases, terminal);
+  if (deployments.length > 0) return renderTable(deploymentColumns(nowMs), deployments, terminal);
+  return renderTable(deviceColumns(nowMs), await deviceRows(devices, { fleet, terminal }), terminal);
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import type { ResourceKind } from "../../../contracts/resource.ts";
 import type { ResourceOf, StoreEvent } from "../../stores/port.ts";
+import { deploymentColumns } from "../deployments/deployment_table.ts";
 import { deviceColumns, type DeviceRow } from "../devices/device_table.ts";
 import { EXIT, type ExitCode } from "../exit_code.ts";
 import type { Invocation } from "../invocation.ts";
@@ -96,8 +97,7 @@ export async function watchCommand(
     note(terminal, text).catch(() => {});
   });
   try {
-    if (invocation.kind === "Device") await watchKind("Device", invocation, context, signal);
-    else await watchKind("AgentRelease", invocation, context, signal);
+    await watchKind(invocation.kind, invocation, context, signal);
   } finally {
     end();
   }
@@ -214,15 +214,27 @@ class ChangeTable<K extends ResourceKind> {
 }
 
 function changeColumns<K extends ResourceKind>(kind: K, nowMs: number): Column<ChangeRow<K>>[] {
-  const columns: Column<ChangeRow<K>>[] = kind === "Device"
-    ? deviceColumns(nowMs).map((column) =>
-      adapted(
-        column,
-        ({ resource, heartbeatAtMs }): DeviceRow => ({ device: resource as ResourceOf["Device"], heartbeatAtMs }),
-      )
-    )
-    : releaseColumns(nowMs).map((column) => adapted(column, ({ resource }) => resource as ResourceOf["AgentRelease"]));
-  return [{ title: "AT", cell: ({ at }) => at }, ...columns];
+  return [{ title: "AT", cell: ({ at }) => at }, ...resourceColumns<K>(kind, nowMs)];
+}
+
+function resourceColumns<K extends ResourceKind>(kind: K, nowMs: number): Column<ChangeRow<K>>[] {
+  switch (kind) {
+    case "AgentRelease":
+      return releaseColumns(nowMs).map((column) =>
+        adapted(column, ({ resource }) => resource as ResourceOf["AgentRelease"])
+      );
+    case "FleetDeployment":
+      return deploymentColumns(nowMs).map((column) =>
+        adapted(column, ({ resource }) => resource as ResourceOf["FleetDeployment"])
+      );
+    default:
+      return deviceColumns(nowMs).map((column) =>
+        adapted(
+          column,
+          ({ resource, heartbeatAtMs }): DeviceRow => ({ device: resource as ResourceOf["Device"], heartbeatAtMs }),
+        )
+      );
+  }
 }
 
 function adapted<Row, Inner>(column: Column<Inner>, inner: (row: Row) => Inner): Column<Row> {

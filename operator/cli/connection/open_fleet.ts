@@ -9,8 +9,8 @@ import {
   type AgentUpgradeStatus,
   agentUpgradeStatus,
 } from "../../../contracts/agent_upgrade.ts";
-import { type BucketName, BUCKETS, deviceKey } from "../../../contracts/buckets.ts";
-import { decodeBytes, type Decoder } from "../../../contracts/codec.ts";
+import { type BucketName, BUCKETS, deploymentStatusFilter, deviceKey } from "../../../contracts/buckets.ts";
+import type { Decoder } from "../../../contracts/codec.ts";
 import { type Heartbeat, heartbeat } from "../../../contracts/device.ts";
 import { errorText, isFleetError } from "../../../contracts/errors.ts";
 import {
@@ -23,8 +23,10 @@ import { connectBus } from "../../../lib/bus/connect.ts";
 import type { Bus } from "../../../lib/bus/port.ts";
 import { EmbeddedStore, type EmbeddedStoreOptions } from "../../stores/embedded.ts";
 import type { ResourceStore } from "../../stores/port.ts";
-import type { FleetAccess, HeartbeatTimes, Reported } from "../fleet_access.ts";
+import type { DeploymentsOnDevices, FleetAccess, HeartbeatTimes, Reported } from "../fleet_access.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
+import { readDeployments } from "./read_deployments.ts";
+import { readReported } from "./read_reported.ts";
 
 /** Told of each stored document that cannot be read. */
 export type OnMalformed = NonNullable<EmbeddedStoreOptions["onMalformed"]>;
@@ -92,6 +94,18 @@ export class BusFleet implements FleetAccess {
     return this.#read(BUCKETS.upgradeIntent, deviceId, agentUpgradeAttempt, ATTEMPT_MAX_BYTES);
   }
 
+  async deployments(
+    of: { readonly deploymentId: string } | { readonly deviceId: string },
+  ): Promise<DeploymentsOnDevices> {
+    const filter = "deviceId" in of ? deploymentStatusFilter(of.deviceId) : `*.${of.deploymentId}`;
+    try {
+      return { found: await readDeployments(this.#bus, filter) };
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { found: [], problem: errorText(error) };
+    }
+  }
+
   async heartbeatTimes(deviceIds: readonly string[] | null): Promise<HeartbeatTimes> {
     const receivedAtMs = new Map<string, number>();
     try {
@@ -129,13 +143,7 @@ export class BusFleet implements FleetAccess {
     try {
       const entry = await (await this.#bus.bucket(name)).get(deviceKey(deviceId));
       if (entry === null) return { kind: "absent" };
-      const { receivedAtMs } = entry;
-      try {
-        return { kind: "value", value: decodeBytes(decoder, entry.value, maxBytes), receivedAtMs };
-      } catch (error) {
-        if (!isFleetError(error, "E_DECODE")) throw error;
-        return { kind: "unreadable", problem: error.message, receivedAtMs };
-      }
+      return readReported(entry, decoder, maxBytes);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       return { kind: "unavailable", problem: errorText(error) };

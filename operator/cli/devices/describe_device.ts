@@ -6,7 +6,6 @@
 import type { AgentUpgradeStatus, PostMortem } from "../../../contracts/agent_upgrade.ts";
 import type { Device, DeviceStatus } from "../../../contracts/device_resource.ts";
 import type { Advice } from "../advice.ts";
-import type { Reported } from "../fleet_access.ts";
 import { age, duration, instantWithAge } from "../render/age.ts";
 import { byteSize } from "../render/byte_size.ts";
 import { type Field, renderAdvice, renderFields } from "../render/fields.ts";
@@ -14,6 +13,8 @@ import type { Paint } from "../render/paint.ts";
 import { indented, renderConditions } from "../render/conditions.ts";
 import { printable } from "../render/printable.ts";
 import { renderTable } from "../render/table.ts";
+import { type Described, described } from "./described.ts";
+import { deploymentDescriptions, type DescribedDeployment, renderDeployments } from "./describe_deployments.ts";
 import { deviceAdvice } from "./device_advice.ts";
 import { deviceReason, deviceState, livenessCell, phaseTone } from "./device_state.ts";
 import type { DeviceView } from "./device_view.ts";
@@ -24,17 +25,9 @@ export interface DeviceDescription {
   readonly heartbeat: Described;
   readonly upgradeStatus: Described;
   readonly upgradeIntent: Described;
+  /** In order of their UIDs. */
+  readonly deployments: readonly DescribedDeployment[];
   readonly advice: readonly Advice[];
-}
-
-/** A document of the device: with its value, or why there is none. */
-export interface Described {
-  readonly state: "present" | "absent" | "unreadable" | "unavailable";
-  readonly problem?: string;
-  /** When the broker received it, RFC 3339. */
-  readonly receivedAt?: string;
-  readonly ageMs?: number;
-  readonly value?: unknown;
 }
 
 /**
@@ -48,20 +41,9 @@ export function deviceDescription(view: DeviceView): DeviceDescription {
     heartbeat: described(view.heartbeat, view.nowMs),
     upgradeStatus: described(view.upgradeStatus, view.nowMs),
     upgradeIntent: described(view.upgradeIntent, view.nowMs),
+    deployments: deploymentDescriptions(view),
     advice: deviceAdvice(view),
   };
-}
-
-function described(reported: Reported<unknown>, nowMs: number): Described {
-  if (reported.kind === "absent") return { state: "absent" };
-  if (reported.kind === "unavailable") return { state: "unavailable", problem: reported.problem };
-  const received = {
-    receivedAt: new Date(reported.receivedAtMs).toISOString(),
-    ageMs: Math.max(0, nowMs - reported.receivedAtMs),
-  };
-  return reported.kind === "value"
-    ? { state: "present", ...received, value: reported.value }
-    : { state: "unreadable", ...received, problem: reported.problem };
 }
 
 /**
@@ -75,6 +57,7 @@ export function renderDevice(view: DeviceView, paint: Paint): string {
   const { status } = device;
   return renderFields([...identityFields(view), ...livenessFields(view), ...releaseFields(status)], paint) +
     renderUpgrade(view, paint) +
+    renderDeployments(view, paint) +
     renderConditions(status?.conditions ?? [], view.nowMs, paint) +
     renderAdvice(deviceAdvice(view), paint);
 }

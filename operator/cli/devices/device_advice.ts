@@ -18,6 +18,7 @@ import { age, duration } from "../render/age.ts";
 import { byteSize } from "../render/byte_size.ts";
 import { releaseStepsFor } from "./desired_advice.ts";
 import type { DeviceView } from "./device_view.ts";
+import { workloadAdvice } from "./workload_advice.ts";
 
 /**
  * Lists what is not well about a device, what needs a hand most first; empty when there is nothing to do.
@@ -34,6 +35,7 @@ export function deviceAdvice(view: DeviceView): Advice[] {
     ...failedUpgrade(status),
     ...runningUpgrade(view, status),
     ...releaseStepsFor(view, status),
+    ...workloadAdvice(view),
     ...vitals(view),
   ];
 }

@@ -33,6 +33,7 @@ function view(status: Partial<DeviceStatus> | null, changes: Partial<DeviceView>
     heartbeat: { kind: "absent" },
     upgradeStatus: { kind: "absent" },
     upgradeIntent: { kind: "absent" },
+    deployments: { found: [] },
     nowMs: FLEET_NOW_MS,
     ...changes,
   };

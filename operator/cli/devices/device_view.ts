@@ -6,7 +6,7 @@
 import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../../contracts/agent_upgrade.ts";
 import type { Heartbeat } from "../../../contracts/device.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
-import type { FleetAccess, Reported } from "../fleet_access.ts";
+import type { DeploymentsOnDevices, FleetAccess, Reported } from "../fleet_access.ts";
 
 /** A device, and what it reports itself. */
 export interface DeviceView {
@@ -14,6 +14,8 @@ export interface DeviceView {
   readonly heartbeat: Reported<Heartbeat>;
   readonly upgradeStatus: Reported<AgentUpgradeStatus>;
   readonly upgradeIntent: Reported<AgentUpgradeAttempt>;
+  /** What it was told to run, and what it says of it. */
+  readonly deployments: DeploymentsOnDevices;
   /** The present by the broker's clock, in ms since the epoch. */
   readonly nowMs: number;
 }
@@ -26,11 +28,12 @@ export interface DeviceView {
  */
 export async function viewDevice(fleet: FleetAccess, device: Device): Promise<DeviceView> {
   const { name } = device.metadata;
-  const [heartbeat, upgradeStatus, upgradeIntent, nowMs] = await Promise.all([
+  const [heartbeat, upgradeStatus, upgradeIntent, deployments, nowMs] = await Promise.all([
     fleet.heartbeat(name),
     fleet.upgradeStatus(name),
     fleet.upgradeIntent(name),
+    fleet.deployments({ deviceId: name }),
     fleet.nowMs(),
   ]);
-  return { device, heartbeat, upgradeStatus, upgradeIntent, nowMs };
+  return { device, heartbeat, upgradeStatus, upgradeIntent, deployments, nowMs };
 }

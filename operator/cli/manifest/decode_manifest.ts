@@ -41,7 +41,11 @@ function documentDecoder(kind: FleetctlKind) {
   });
 }
 
-const DOCUMENTS = { Device: documentDecoder("Device"), AgentRelease: documentDecoder("AgentRelease") };
+const DOCUMENTS = {
+  Device: documentDecoder("Device"),
+  AgentRelease: documentDecoder("AgentRelease"),
+  FleetDeployment: documentDecoder("FleetDeployment"),
+};
 const header = object({ apiVersion: oneOf([API_VERSION]), kind: oneOf(FLEETCTL_KINDS) });
 /** Where the members that `fleetctl release` owns are left out, the decoder's defaults must not stand for them. */
 const ownedByCommands = object({ spec: object({ revision: optional(integer(1)), paused: optional(flag) }) });
@@ -77,6 +81,7 @@ function specOf(kind: FleetctlKind, value: unknown, base: string): KindAndSpec {
   const source = (value as { spec: unknown }).spec;
   const path = pathBelow(base, "spec");
   if (kind === "Device") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
+  if (kind === "FleetDeployment") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
   const { revision: _revision, paused: _paused, ...spec } = RESOURCE_RULES[kind].spec(source, path);
   return { kind, spec: { ...spec, ...ownedByCommands(value, base).spec } };
 }

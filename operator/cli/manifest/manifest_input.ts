@@ -5,8 +5,10 @@
  */
 import type { AgentReleaseSpec } from "../../../contracts/agent_release.ts";
 import type { DeviceSpec } from "../../../contracts/device_resource.ts";
+import type { ResourceOf } from "../../stores/port.ts";
+import type { FleetDeploymentSpec } from "../../../contracts/fleet_deployment.ts";
 
-/** What a document of either kind has. */
+/** What a document of any kind has. */
 interface InputBase {
   readonly name: string;
   /** Labels that the resource shall have; absent when the document has none, and then stored ones are kept. */
@@ -37,13 +39,22 @@ export interface ReleaseInput extends InputBase {
   readonly spec: Omit<AgentReleaseSpec, "revision" | "paused"> & Partial<Pick<AgentReleaseSpec, "revision" | "paused">>;
 }
 
+/** A deployment as a person writes it. */
+export interface DeploymentInput extends InputBase {
+  readonly kind: "FleetDeployment";
+  readonly spec: FleetDeploymentSpec;
+}
+
 /** Kinds that `fleetctl` works with. */
-export const FLEETCTL_KINDS = ["Device", "AgentRelease"] as const;
+export const FLEETCTL_KINDS = ["Device", "AgentRelease", "FleetDeployment"] as const;
 /** One of {@link FLEETCTL_KINDS}. */
 export type FleetctlKind = (typeof FLEETCTL_KINDS)[number];
 
+/** A stored resource of one of them. */
+export type FleetctlResource = ResourceOf[FleetctlKind];
+
 /** A document that may be applied. */
-export type ManifestInput = DeviceInput | ReleaseInput;
+export type ManifestInput = DeviceInput | ReleaseInput | DeploymentInput;
 
 /** Something wrong with a document. */
 export interface ManifestProblem {

@@ -9,7 +9,9 @@ import { instantWithAge } from "../render/age.ts";
 import { byteSize } from "../render/byte_size.ts";
 import { indented, renderConditions } from "../render/conditions.ts";
 import { type Field, renderAdvice, renderFields } from "../render/fields.ts";
-import type { Paint, Tone } from "../render/paint.ts";
+import type { Paint } from "../render/paint.ts";
+import { labelsText } from "../render/selector.ts";
+import { type NamedCount, renderTargetCounts } from "../render/target_counts.ts";
 import { renderTable } from "../render/table.ts";
 import { releaseAdvice } from "./release_advice.ts";
 import { pendingCount, releaseState, releaseTone } from "./release_state.ts";
@@ -43,10 +45,8 @@ export function renderRelease(release: AgentRelease, nowMs: number, paint: Paint
 
 function specFields(release: AgentRelease, nowMs: number): Field[] {
   const { metadata, spec, status } = release;
-  const pairs = (labels: Readonly<Record<string, string>>) =>
-    Object.entries(labels).map(([label, value]) => `${label}=${value}`).join(", ");
-  const selector = pairs(spec.targetSelector.matchLabels ?? {});
-  const labels = pairs(metadata.labels ?? {});
+  const selector = labelsText(spec.targetSelector.matchLabels ?? {});
+  const labels = labelsText(metadata.labels ?? {});
   const state = releaseState(release);
   return [
     ["Name", metadata.name],
@@ -78,12 +78,11 @@ function renderArtifacts({ spec }: AgentRelease, paint: Paint): string {
   return `\n${paint("Artifacts:", "strong")}\n${indented(table, "  ")}`;
 }
 
-function renderCounts(release: AgentRelease, paint: Paint): string {
-  const { status } = release;
+function renderCounts({ metadata, status }: AgentRelease, paint: Paint): string {
   if (status === undefined) return "";
   const { targets, current, upgrading, failed, rolledBack, quarantined, lost, ineligible } = status;
-  const counts: readonly (readonly [string, number, Tone | undefined])[] = [
-    ["targets", targets, undefined],
+  const counts: readonly NamedCount[] = [
+    ["targets", targets],
     ["current", current, "good"],
     ["upgrading", upgrading, "busy"],
     ["pending", pendingCount(status), "busy"],
@@ -93,10 +92,5 @@ function renderCounts(release: AgentRelease, paint: Paint): string {
     ["lost", lost, "bad"],
     ["ineligible", ineligible, "bad"],
   ];
-  const lines = counts.map(([name, count, tone]) =>
-    `  ${name.padEnd(12)}${paint(String(count).padStart(7), count === 0 ? undefined : tone)}\n`
-  );
-  return `\n${
-    paint("Devices:", "strong")
-  }   the list behind a count: fleetctl release devices ${release.metadata.name} --phase COUNT\n${lines.join("")}`;
+  return renderTargetCounts(counts, `fleetctl release devices ${metadata.name}`, paint);
 }

@@ -5,6 +5,7 @@
  */
 import type { AgentRelease, AgentReleaseSpec, AgentReleaseStatus } from "../../../contracts/agent_release.ts";
 import type { Advice } from "../advice.ts";
+import { selectorFlags } from "../render/selector.ts";
 import { releaseState } from "./release_state.ts";
 
 /**
@@ -47,15 +48,15 @@ function placement(release: AgentRelease): Advice[] {
         code: "NoTargets",
         problem:
           "It decides for no device: none is in an allowed group and has its labels, or all have a release of higher priority",
-        steps: [`compare allowedGroups and targetSelector with the devices: fleetctl get devices${selectorText(spec)}`],
+        steps: [
+          `compare allowedGroups and targetSelector with the devices: fleetctl get devices${
+            selectorFlags(spec.targetSelector.matchLabels ?? {})
+          }`,
+        ],
       }];
     default:
       return [];
   }
-}
-
-function selectorText({ targetSelector }: AgentReleaseSpec): string {
-  return Object.entries(targetSelector.matchLabels ?? {}).map(([label, value]) => ` -l ${label}=${value}`).join("");
 }
 
 function failures(name: string, status: AgentReleaseStatus): Advice[] {

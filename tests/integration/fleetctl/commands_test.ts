@@ -98,10 +98,53 @@ fleetctlTest("applies a whole file and shows it in tables", async (world) => {
   await assertGolden("fleetctl/release_devices.txt", steady(behind.out));
 });
 
+const DEPLOYMENT = `apiVersion: fleet.nationtech.io/v1alpha1
+kind: FleetDeployment
+metadata: {name: web}
+spec:
+  allowedGroups: [edge]
+  targetSelector: {matchLabels: {site: hall}}
+  podmanV0:
+    containers:
+      - {name: app, image: "registry.example/shop/app:1.4", ports: [{containerPort: 8080, hostPort: 80}]}
+`;
+
+fleetctlTest("applies a deployment, and says where containers would change", async (world) => {
+  await fill(world);
+  const preview = await world.run(["apply", "-f", "-", "--dry-run"], { stdin: DEPLOYMENT });
+  assertEquals([preview.code, preview.err], [0, ""]);
+  await assertGolden("fleetctl/apply_deployment_dry_run.txt", preview.out);
+  const applied = await world.run(["apply", "-f", "-"], { stdin: DEPLOYMENT });
+  assertEquals([applied.code, applied.out], [0, "fleetdeployment/web created\n"]);
+  const next = DEPLOYMENT.replace("app:1.4", "app:1.5").replace("site: hall", "site: lab");
+  const changed = await world.run(["apply", "-f", "-", "--dry-run"], { stdin: next + deviceFile("device-2") });
+  assertEquals([changed.code, changed.out.split("\n")], [0, [
+    "fleetdeployment/web configured (dry run)",
+    '  ~ spec.targetSelector.matchLabels.site: "hall" -> "lab"',
+    '  ~ spec.podmanV0.containers[app].image: "registry.example/shop/app:1.4" -> "registry.example/shop/app:1.5"',
+    "  targets 2 devices: 1 would get it, 1 would change containers",
+    "  lets 1 device go, which would remove its containers",
+    "device/device-2 configured (dry run)",
+    '  ~ metadata.labels.site: "hall" -> "lab"',
+    "  release: none (NoRelease)",
+    "  deployments: ~web",
+    "nothing was changed; by the groups of Device.spec.groups, applying this would start no upgrade, and change containers on 3 devices",
+    "",
+  ]]);
+  const wrong = await world.run(["apply", "-f", "-"], { stdin: DEPLOYMENT.replace("image:", "imgae:") });
+  assertEquals([wrong.code, wrong.err.split("\n")[0]], [
+    7,
+    "-:9: document 1 (FleetDeployment/web): spec.podmanV0.containers[0].imgae: is not a known field; did you mean image?",
+  ]);
+  const deleted = await world.run(["delete", "deploy/web"]);
+  assertEquals([deleted.code, deleted.out], [0, "fleetdeployment/web deleted\n"]);
+});
+
 fleetctlTest("prints JSON that decodes, and YAML and JSON that can be applied", async (world) => {
   await fill(world);
-  await world.run(["apply", "-f", "-"], { stdin: RELEASE });
-  for (const [kind, plural] of [["Device", "devices"], ["AgentRelease", "releases"]] as const) {
+  await world.run(["apply", "-f", "-"], { stdin: `${RELEASE}---\n${DEPLOYMENT}` });
+  const kinds = [["Device", "devices"], ["AgentRelease", "releases"], ["FleetDeployment", "deployments"]] as const;
+  for (const [kind, plural] of kinds) {
     const { out } = await world.run(["get", plural, "-o", "json"]);
     const list = JSON.parse(out);
     assertEquals(list.kind, `${kind}List`);
