@@ -8,6 +8,7 @@ import type { FileSystem } from "../lib/durable/file_system.ts";
 import type { ProcessLock } from "../lib/durable/process_lock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Notifier } from "../lib/systemd/notify.ts";
+import type { ContainerEngine } from "./podman/port.ts";
 import type { Connector } from "./startup/connect_nats.ts";
 import type { UpdaterClient } from "./upgrade/updater_client.ts";
 
@@ -18,6 +19,8 @@ export interface AgentPorts {
   readonly notifier: Notifier;
   readonly connect: Connector;
   readonly client: UpdaterClient;
+  /** Null when the agent manages no workloads. */
+  readonly engine: ContainerEngine | null;
   /** Takes the lock of the one agent without waiting; null when another process has it. */
   readonly lock: (path: string) => Promise<ProcessLock | null>;
   readonly fileSystem: FileSystem;

@@ -18,7 +18,7 @@
  *
  * @module
  */
-import { type Decoded, decodeError, type Decoder, flag, object, oneOf, optional, refined } from "../contracts/codec.ts";
+import { type Decoded, type Decoder, flag, object, oneOf, optional, refined } from "../contracts/codec.ts";
 import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   DRAIN_MUTATION_TIMEOUT_MS,
@@ -37,15 +37,19 @@ import {
   UPDATER_POLL_ACTIVE_MS,
   UPDATER_POLL_IDLE_MS,
   WATCH_HEARTBEAT_MS,
+  WORKLOAD_RESYNC_MS,
+  WORKLOAD_RETRY_MAX_MS,
+  WORKLOAD_RETRY_MIN_MS,
 } from "../contracts/limits.ts";
 import { type ManagedPaths, managedPaths } from "../contracts/managed_paths.ts";
 import { type NatsSettings, natsSettings } from "../lib/bus/nats_settings.ts";
 import { lowered } from "../lib/config/lowered.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
 
-const podman = refined(object({ enabled: flag }), (value, path) => {
-  if (value.enabled) throw decodeError(`${path}.enabled`, "is true, and this agent manages no Podman workloads");
-  return value;
+const podman = object({
+  enabled: flag,
+  /** Default the rootless socket of the agent's user: `/run/user/UID/podman/podman.sock`. */
+  socket: optional(absolutePath),
 });
 
 const bounds = object({
@@ -65,6 +69,9 @@ const bounds = object({
   statusRereadMs: lowered(STATUS_REREAD_MS),
   drainMutationTimeoutMs: lowered(DRAIN_MUTATION_TIMEOUT_MS),
   loopStallMs: lowered(LOOP_STALL_MS),
+  workloadResyncMs: lowered(WORKLOAD_RESYNC_MS),
+  workloadRetryMinMs: lowered(WORKLOAD_RETRY_MIN_MS),
+  workloadRetryMaxMs: lowered(WORKLOAD_RETRY_MAX_MS),
 });
 
 /** Times of the agent; a configuration may lower them, for tests, and never raise them. */
@@ -88,6 +95,9 @@ export const DEFAULT_BOUNDS: AgentBounds = {
   statusRereadMs: STATUS_REREAD_MS,
   drainMutationTimeoutMs: DRAIN_MUTATION_TIMEOUT_MS,
   loopStallMs: LOOP_STALL_MS,
+  workloadResyncMs: WORKLOAD_RESYNC_MS,
+  workloadRetryMinMs: WORKLOAD_RETRY_MIN_MS,
+  workloadRetryMaxMs: WORKLOAD_RETRY_MAX_MS,
 };
 
 const agentConfigShape = object({
@@ -95,7 +105,7 @@ const agentConfigShape = object({
   nats: natsSettings,
   /** Prefix of all managed paths (DESIGN 5). Default none. */
   root: optional(absolutePath),
-  /** Default disabled, which is all that this agent can do. */
+  /** Default disabled: desired workloads are then answered with `PodmanDisabled`. */
   podman: optional(podman),
   /** Lowest level that is logged. Default `info`. */
   logLevel: optional(oneOf(LOG_LEVELS)),
@@ -110,6 +120,8 @@ export interface AgentConfig {
   /** Prefix of all managed paths; empty for none. */
   readonly root: string;
   readonly paths: ManagedPaths;
+  /** Null when the agent manages no workloads; the socket is undefined for that of the agent's user. */
+  readonly podman: { readonly socket: string | undefined } | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly bounds: AgentBounds;
 }
@@ -120,6 +132,7 @@ export const agentConfig: Decoder<AgentConfig> = refined(agentConfigShape, (valu
   nats: value.nats,
   root: value.root ?? "",
   paths: managedPaths(value.root),
+  podman: value.podman?.enabled === true ? { socket: value.podman.socket } : null,
   logLevel: value.logLevel ?? "info",
   bounds: { ...DEFAULT_BOUNDS, ...value.bounds },
 }));

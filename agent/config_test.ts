@@ -25,7 +25,7 @@ Deno.test("agentConfig names every error at once", () => {
   const value = {
     deviceId: "Device_1",
     nats: { servers: [], passwordFile: "relative", port: 1 },
-    podman: { enabled: true },
+    podman: { enabled: true, socket: "podman.sock" },
     logLevel: "loud",
     bounds: { natsRetryWindowMs: 180_001 },
     extra: true,
@@ -34,12 +34,20 @@ Deno.test("agentConfig names every error at once", () => {
     "deviceId: is not a device id (lower-case letters, digits and inner hyphens)",
     "nats.servers: has 0 items, at least 1",
     "nats.passwordFile: is not an absolute path",
-    "podman.enabled: is true, and this agent manages no Podman workloads",
+    "podman.socket: is not an absolute path",
     'logLevel: is "loud", must be one of debug, info, warn, error',
     "bounds.natsRetryWindowMs: is 180001, must be from 1 to 180000",
     "nats.port: is not known here, known are servers, user, passwordFile, tokenFile, credentialsFile, caFile",
     "extra: is not known here, known are deviceId, nats, root, podman, logLevel, bounds",
   ]);
+});
+
+Deno.test("agentConfig: workloads are managed when Podman is enabled, and only then", () => {
+  assertEquals(agentConfig(MINIMAL, "").podman, null);
+  assertEquals(agentConfig({ ...MINIMAL, podman: { enabled: false, socket: "/run/p.sock" } }, "").podman, null);
+  assertEquals(agentConfig({ ...MINIMAL, podman: { enabled: true } }, "").podman, { socket: undefined });
+  const given = { enabled: true, socket: "/run/podman/podman.sock" };
+  assertEquals(agentConfig({ ...MINIMAL, podman: given }, "").podman, { socket: given.socket });
 });
 
 Deno.test("agentConfig takes one login with all that it needs, or none", () => {

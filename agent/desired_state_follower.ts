@@ -34,6 +34,8 @@ export interface DesiredStateOptions {
   readonly log: Logger;
   /** Called at each turn of the loop. */
   readonly turned: () => void;
+  /** Called when what is held is another than before. */
+  readonly onChange?: () => void;
 }
 
 const RETRY = { minMs: NATS_RECONNECT_MIN_MS, maxMs: NATS_RECONNECT_MAX_MS };
@@ -69,6 +71,7 @@ export class DesiredStateFollower {
       const change = applySnapshot(this.#held, snapshot);
       this.#held = change.held;
       this.#report(snapshot, change);
+      this.#options.onChange?.();
       return change;
     } catch (error) {
       if (!isFleetError(error)) throw error;

@@ -21,6 +21,8 @@ import { HELP_TEXT, type Invocation, parseCommandLine } from "./command_line.ts"
 import type { AgentConfig } from "./config.ts";
 import { type DeviceFacts, readDeviceFacts } from "./device_facts.ts";
 import { loadConfig } from "./load_config.ts";
+import { PodmanEngine } from "./podman/podman_engine.ts";
+import type { ContainerEngine } from "./podman/port.ts";
 import { runAgent } from "./run_agent.ts";
 import { selfTestRun } from "./self_test_run.ts";
 import type { Connector } from "./startup/connect_nats.ts";
@@ -57,6 +59,10 @@ function updaterOf({ paths }: AgentConfig): UpdaterClient {
   );
 }
 
+function engineOf({ podman }: AgentConfig): ContainerEngine | null {
+  return podman === null ? null : new PodmanEngine(podman.socket ?? `/run/user/${Deno.uid()}/podman/podman.sock`);
+}
+
 /** Starts that the service manager has counted, where it tells. */
 function startsFrom(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : undefined;
@@ -84,6 +90,7 @@ async function runSelfTest(
     loadConfig: () => loadConfig(configPath, unknownTo(startLog)),
     connector: (config) => connector(config, "fleet-agent self-test"),
     updater: updaterOf,
+    engine: engineOf,
   }, signal);
   await print(`${JSON.stringify(report)}\n`);
   return report.passed ? EXIT_CODES.ok : EXIT_CODES.failed;
@@ -108,6 +115,7 @@ async function run(configPath: string, facts: DeviceFacts, startLog: Logger, sig
     notifier,
     connect: connector(config, "fleet-agent"),
     client: updaterOf(config),
+    engine: engineOf(config),
     lock: acquireLock,
     fileSystem: osFileSystem,
     random: Math.random,

@@ -122,8 +122,8 @@ async function serve(
   const { clock, log, notifier } = ports;
   await notifier.notify({ ready: true, mainPid: Deno.pid, status: `agent ${facts.version} is ready` }, signal);
   reporter.ready();
-  startLoops(ports, session, loops);
   session.gate.open();
+  startLoops(ports, session, loops);
   session.heartbeats.poke();
   log.info("ready", { deviceId: config.deviceId, version: facts.version });
   onReady?.(session);
@@ -154,10 +154,14 @@ async function ending(signal: AbortSignal, ...failures: Promise<never>[]): Promi
 }
 
 function startLoops({ clock, log, notifier, watchdogMs }: AgentPorts, session: Session, loops: Loops): void {
-  const { desired, intents, progress, upgrades } = session;
+  const { board, desired, intents, progress, upgrades, workloads } = session;
   loops.start((ending) => intents.run(ending));
   loops.start((ending) => upgrades.run(ending));
+  loops.start((ending) => session.systemIntents.run(ending));
+  loops.start((ending) => session.systemUpgrades.run(ending));
   loops.start((ending) => desired.run(ending));
+  loops.start((ending) => board.run(ending));
+  if (workloads !== null) loops.start((ending) => workloads.run(ending));
   if (watchdogMs === null) return;
   loops.start((ending) => feedWatchdog({ intervalMs: watchdogMs, notifier, progress, clock, log }, ending));
 }

@@ -18,6 +18,7 @@ import { silentNotifier } from "../lib/systemd/notify.ts";
 import type { AgentConfig } from "./config.ts";
 import type { DeviceFacts } from "./device_facts.ts";
 import { clockProblem } from "./startup/clock_sanity.ts";
+import type { ContainerEngine } from "./podman/port.ts";
 import { connectNats, type Connector } from "./startup/connect_nats.ts";
 import { type AgentBuckets, openBuckets } from "./startup/open_buckets.ts";
 import { ReadinessReporter } from "./startup/readiness_reporter.ts";
@@ -33,6 +34,8 @@ export interface SelfTestPorts {
   readonly loadConfig: () => Promise<AgentConfig>;
   readonly connector: (config: AgentConfig) => Connector;
   readonly updater: (config: AgentConfig) => UpdaterClient;
+  /** Null when the agent manages no workloads. */
+  readonly engine: (config: AgentConfig) => ContainerEngine | null;
 }
 
 /** What the checks find out for one another. */
@@ -69,7 +72,12 @@ const CHECKS: readonly Check[] = [
   {
     name: "podman",
     needs: ["config"],
-    run: () => Promise.resolve({ result: "skipped", reason: "Podman is not enabled" }),
+    async run(findings, { engine }, signal) {
+      const podman = engine(need(findings.config));
+      if (podman === null) return { result: "skipped", reason: "Podman is not enabled" };
+      await podman.version(signal);
+      return undefined;
+    },
   },
   {
     name: "clock",

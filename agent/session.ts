@@ -5,6 +5,7 @@
  */
 import { agentUpgradeStatus } from "../contracts/agent_upgrade.ts";
 import { BUCKETS, deviceKey } from "../contracts/buckets.ts";
+import type { DeferredIntent } from "../contracts/device.ts";
 import { FleetError } from "../contracts/errors.ts";
 import { STATUS_MAX_BYTES } from "../contracts/limits.ts";
 import type { Bus, BusStatus } from "../lib/bus/port.ts";
@@ -24,10 +25,15 @@ import { OwnDocument } from "./own_document.ts";
 import type { AgentBuckets } from "./startup/open_buckets.ts";
 import type { ReadinessReporter } from "./startup/readiness_reporter.ts";
 import { IntentWatch } from "./upgrade/intent_watch.ts";
+import { SystemIntentWatch } from "./system_upgrade/system_intent_watch.ts";
+import { SystemUpgradeLoop } from "./system_upgrade/system_upgrade_loop.ts";
 import { StatusMirror } from "./upgrade/status_mirror.ts";
 import { UpdaterWatch } from "./upgrade/updater_watch.ts";
 import { UpgradeLoop } from "./upgrade/upgrade_loop.ts";
 import { freeBytes, gatherVitals } from "./vitals.ts";
+import { StatusBoard } from "./workloads/status_board.ts";
+import { viewsWithoutEngine } from "./workloads/without_engine.ts";
+import { WorkloadLoop } from "./workloads/workload_loop.ts";
 
 /** What a session is made from. */
 export interface SessionOptions {
@@ -61,7 +67,12 @@ export class Session {
   readonly mirror: StatusMirror;
   readonly intents: IntentWatch;
   readonly upgrades: UpgradeLoop;
+  readonly systemIntents: SystemIntentWatch;
+  readonly systemUpgrades: SystemUpgradeLoop;
   readonly heartbeats: HeartbeatLoop;
+  readonly board: StatusBoard;
+  /** Null when the agent manages no workloads. */
+  readonly workloads: WorkloadLoop | null;
   readonly #options: SessionOptions;
   readonly #outage: OutageReporter;
   readonly #closed = Promise.withResolvers<never>();
@@ -96,12 +107,32 @@ export class Session {
       clock,
       log,
       turned: () => this.progress.turned("desired-state"),
+      onChange: () => this.#desiredChanged(),
     });
+    this.board = new StatusBoard({
+      deviceId,
+      bus,
+      bind: () => bus.bucket(BUCKETS.deploymentStatus),
+      blockers,
+      rereadMs: bounds.statusRereadMs,
+      clock,
+      log,
+      turned: () => this.progress.turned("deployment-status"),
+    });
+    this.workloads = this.#workloadLoop();
     this.updater = new UpdaterWatch({ client, clock, log, blockers, awayAfterMs: bounds.updaterAwayAfterMs });
     this.mirror = new StatusMirror({ deviceId, status: this.status, lastDrain, blockers, clock, log });
     const onChange = () => this.upgrades.poke();
     this.intents = new IntentWatch({ deviceId, bucket: buckets.upgradeIntent, clock, log, onChange });
     this.upgrades = this.#upgradeLoop();
+    this.systemIntents = new SystemIntentWatch({
+      deviceId,
+      bind: () => bus.bucket(BUCKETS.systemUpgradeIntent),
+      clock,
+      log,
+      onChange: () => this.systemUpgrades.poke(),
+    });
+    this.systemUpgrades = this.#systemUpgradeLoop();
     this.heartbeats = this.#heartbeatLoop();
   }
 
@@ -129,18 +160,72 @@ export class Session {
     if (status.kind !== "connected") return;
     this.status.forget();
     this.deviceInfo.forget();
+    this.board.forget();
     this.heartbeats.poke();
     this.upgrades.poke();
+    this.systemUpgrades.forget();
+  }
+
+  #desiredChanged(): void {
+    if (this.workloads === null) this.board.show(viewsWithoutEngine(this.desired.held), this.desired.held.whole);
+    else this.workloads.poke();
+  }
+
+  #workloadLoop(): WorkloadLoop | null {
+    const { config, ports } = this.#options;
+    const { bounds, deviceId } = config;
+    const { clock, engine, log, random } = ports;
+    if (engine === null) return null;
+    return new WorkloadLoop({
+      deviceId,
+      engine,
+      gate: this.gate,
+      held: () => this.desired.held,
+      board: this.board,
+      blockers: this.blockers,
+      clock,
+      log,
+      memory: { random, retryMinMs: bounds.workloadRetryMinMs, retryMaxMs: bounds.workloadRetryMaxMs },
+      resyncMs: bounds.workloadResyncMs,
+      turned: () => this.progress.turned("workloads"),
+    });
   }
 
   #announced = "";
 
   /** Tells NATS soon when what a person would look for has changed. */
   #announce(): void {
-    const text = JSON.stringify([this.upgrades.deferred, this.updater.summary]);
+    const text = JSON.stringify([this.#deferred(), this.updater.summary]);
     if (text === this.#announced) return;
     this.#announced = text;
     this.heartbeats.poke();
+  }
+
+  /** The heartbeat has room for one intent that waits: the agent's own upgrade goes first. */
+  #deferred(): DeferredIntent | undefined {
+    return this.upgrades.deferred ?? this.systemUpgrades.deferred;
+  }
+
+  #systemUpgradeLoop(): SystemUpgradeLoop {
+    const { bus, config, ports } = this.#options;
+    const { bounds, deviceId, root } = config;
+    const { client, clock, log } = ports;
+    return new SystemUpgradeLoop({
+      deviceId,
+      bounds,
+      bus,
+      bind: () => bus.bucket(BUCKETS.systemUpgradeStatus),
+      client,
+      updater: this.updater,
+      intents: this.systemIntents,
+      heartbeatSince: (monotonicMs) => this.heartbeats.acknowledgedSince(monotonicMs),
+      pokeHeartbeat: () => this.heartbeats.poke(),
+      freeBytes: async () => ({ usr: await freeBytes(`${root}/usr`), var: await freeBytes(`${root}/var`) }),
+      clock,
+      log,
+      onChange: () => this.#announce(),
+      turned: () => this.progress.turned("system-upgrade"),
+    });
   }
 
   #upgradeLoop(): UpgradeLoop {
@@ -185,7 +270,7 @@ export class Session {
           restarts: ports.restarts,
           credentialsExpireAt: await credentialsExpireAt(config),
         }),
-      deferred: () => this.upgrades.deferred,
+      deferred: () => this.#deferred(),
       blocked: () => this.#options.reporter.state.blocked ?? this.blockers.text(),
       publishInfo: () => this.publishInfo(),
       turned: () => this.progress.turned("heartbeat"),

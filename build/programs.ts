@@ -28,7 +28,7 @@ const AGENT_PERMISSIONS = [
   "--allow-write",
   "--allow-net",
   "--allow-env=NOTIFY_SOCKET,WATCHDOG_USEC,WATCHDOG_PID,FLEET_AGENT_STARTS,FLEET_AGENT_BOOT_ID",
-  "--allow-sys=osRelease,statfs",
+  "--allow-sys=osRelease,statfs,uid",
 ];
 
 /*

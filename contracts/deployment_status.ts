@@ -25,6 +25,33 @@ export const CONTAINER_STATES = ["pending", "pulling", "running", "restarting", 
 /** One of {@link CONTAINER_STATES}. */
 export type ContainerState = (typeof CONTAINER_STATES)[number];
 
+/** Reasons of deployments and containers that this program gives; a newer device may give others. */
+export const DEPLOYMENT_REASONS = [
+  "Waiting",
+  "Pulling",
+  "Changing",
+  "Removing",
+  "ImageUnavailable",
+  "NameTaken",
+  "CreateFailed",
+  "RenameFailed",
+  "StartFailed",
+  "StopFailed",
+  "RemoveFailed",
+  "ContainerRestarts",
+  "ContainerEnded",
+  "ContainerFailed",
+  "ContainerPaused",
+  "ContainerBusy",
+  "UnknownWorkload",
+  "InvalidWorkload",
+  "EntryUnreadable",
+  "TooManyContainers",
+  "PodmanDisabled",
+] as const;
+/** One of {@link DEPLOYMENT_REASONS}. */
+export type DeploymentReason = (typeof DEPLOYMENT_REASONS)[number];
+
 /** Decodes a deployment status. */
 export const deploymentStatus = object({
   schema: integer(1),

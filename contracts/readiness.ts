@@ -30,6 +30,7 @@ export type ReadinessStep = (typeof READINESS_STEPS)[number];
 
 /** Steps whose failure says nothing about the binary. */
 export const ENVIRONMENT_STEPS: ReadonlySet<ReadinessStep> = new Set([
+  "podman",
   "clock",
   "dns",
   "network",

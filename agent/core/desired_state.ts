@@ -6,11 +6,12 @@
  * @module
  */
 import { desiredStateFilter, generationKey } from "../../contracts/buckets.ts";
-import { decodeBytes } from "../../contracts/codec.ts";
+import { parseJson } from "../../contracts/codec.ts";
 import { type DesiredEntry, desiredEntry, desiredGeneration } from "../../contracts/desired_state.ts";
 import { errorText, FleetError } from "../../contracts/errors.ts";
 import { bounded } from "../../contracts/formats.ts";
 import { DESIRED_ENTRIES_MAX, DESIRED_STATE_MAX_BYTES } from "../../contracts/limits.ts";
+import { type DesiredWorkload, readWorkload } from "./desired_workload.ts";
 
 /** One value of a complete snapshot. */
 export interface SnapshotValue {
@@ -18,12 +19,17 @@ export interface SnapshotValue {
   readonly value: Uint8Array;
 }
 
+/** An entry, and what it tells the device to run. */
+export interface HeldEntry extends DesiredEntry {
+  readonly workload: DesiredWorkload;
+}
+
 /** What a complete snapshot holds. */
 export interface DesiredSnapshot {
   /** The device's generation, or null when it is missing or unreadable. */
   readonly generation: { readonly generation: number; readonly entries: number } | null;
   /** Entries by the last token of their key. */
-  readonly entries: ReadonlyMap<string, DesiredEntry>;
+  readonly entries: ReadonlyMap<string, HeldEntry>;
   /** Keys whose value cannot be read; their workloads stay as they are. */
   readonly unreadable: ReadonlyMap<string, string>;
 }
@@ -32,7 +38,11 @@ export interface DesiredSnapshot {
 export interface HeldState {
   /** Highest generation that a complete snapshot had; 0 when there was none. */
   readonly generation: number;
-  readonly entries: ReadonlyMap<string, DesiredEntry>;
+  readonly entries: ReadonlyMap<string, HeldEntry>;
+  /** Entries of the newest snapshot that cannot be read, by the last token of their key. */
+  readonly unreadable: ReadonlyMap<string, string>;
+  /** Whether the newest snapshot proves that nothing else is desired; only then may anything be removed. */
+  readonly whole: boolean;
 }
 
 /** What a snapshot made of the held state. */
@@ -49,7 +59,7 @@ export interface DesiredChange {
 }
 
 /** Nothing is desired yet. */
-export const NOTHING_HELD: HeldState = { generation: 0, entries: new Map() };
+export const NOTHING_HELD: HeldState = { generation: 0, entries: new Map(), unreadable: new Map(), whole: false };
 
 /**
  * Reads the values of a complete snapshot.
@@ -61,7 +71,7 @@ export const NOTHING_HELD: HeldState = { generation: 0, entries: new Map() };
 export function readSnapshot(deviceId: string, values: readonly SnapshotValue[]): DesiredSnapshot {
   const prefix = desiredStateFilter(deviceId).slice(0, -1);
   const own = generationKey(deviceId);
-  const entries = new Map<string, DesiredEntry>();
+  const entries = new Map<string, HeldEntry>();
   const unreadable = new Map<string, string>();
   for (const { key, value } of values) {
     if (key === own) continue;
@@ -85,16 +95,17 @@ export function readSnapshot(deviceId: string, values: readonly SnapshotValue[])
 function generationIn(value: SnapshotValue | undefined): DesiredSnapshot["generation"] {
   if (value === undefined) return null;
   try {
-    return decodeBytes(desiredGeneration, value.value, DESIRED_STATE_MAX_BYTES);
+    return desiredGeneration(parseJson(value.value, { maxBytes: DESIRED_STATE_MAX_BYTES }), "");
   } catch {
     // Unreadable proves as little as missing: nothing is removed.
     return null;
   }
 }
 
-function entryAt(token: string, value: Uint8Array): DesiredEntry {
-  const entry = decodeBytes(desiredEntry, value, DESIRED_STATE_MAX_BYTES);
-  if (entry.deploymentId === token) return entry;
+function entryAt(token: string, value: Uint8Array): HeldEntry {
+  const document = parseJson(value, { maxBytes: DESIRED_STATE_MAX_BYTES });
+  const entry = desiredEntry(document, "");
+  if (entry.deploymentId === token) return { ...entry, workload: readWorkload(document) };
   throw new FleetError(`deploymentId: is ${entry.deploymentId}, the key says ${token}`, {
     code: "E_DECODE",
     failureClass: "policy",
@@ -132,6 +143,8 @@ export function applySnapshot(held: HeldState, snapshot: DesiredSnapshot): Desir
   return {
     held: {
       entries,
+      unreadable: snapshot.unreadable,
+      whole: incomplete === undefined,
       generation: incomplete === undefined ? snapshot.generation?.generation ?? held.generation : held.generation,
     },
     added: [...snapshot.entries.keys()].filter((token) => !held.entries.has(token)),

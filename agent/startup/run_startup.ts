@@ -4,7 +4,7 @@
  * @module
  */
 import { isTerminalPhase } from "../../contracts/agent_upgrade.ts";
-import { FleetError } from "../../contracts/errors.ts";
+import { FleetError, isFleetError } from "../../contracts/errors.ts";
 import type { UpdaterState } from "../../contracts/updater_protocol.ts";
 import type { Bus } from "../../lib/bus/port.ts";
 import type { AgentPorts } from "../agent_ports.ts";
@@ -49,7 +49,7 @@ export async function runStartup(options: StartupOptions, signal: AbortSignal): 
     clock: ports.clock,
     reporter,
   });
-  await reporter.enter("podman", "Podman is not enabled");
+  const podmanAway = await podmanProblem(options, signal);
   await reporter.enter("clock", "looking at the clock");
   const insane = clockProblem(ports.clock.nowMs());
   if (insane !== null) ports.log.warn("the clock is not set", { error: insane.message });
@@ -57,6 +57,7 @@ export async function runStartup(options: StartupOptions, signal: AbortSignal): 
   await reporter.enter("device-info", "publishing device info");
   await window.retry("device-info", () => session.publishInfo(), signal);
   onVisible(session);
+  if (podmanAway !== null) await awaitPodman(options, window, session, podmanAway, signal);
   const state = await awaitUpdater({
     updater: session.updater,
     pauseMs: config.bounds.startupRetryMs,
@@ -71,6 +72,39 @@ export async function runStartup(options: StartupOptions, signal: AbortSignal): 
   await reporter.enter("status", "publishing the transaction's status");
   await window.retry("status", () => publishActive(session, state), signal);
   return session;
+}
+
+/**
+ * Reaches Podman, in the seed's order. When that fails, the agent first goes on to where it can say so: a device that
+ * waits for Podman must not look like one that is off.
+ *
+ * @returns what is wrong; null when nothing is
+ */
+async function podmanProblem({ ports, reporter }: StartupOptions, signal: AbortSignal): Promise<FleetError | null> {
+  const { engine, log } = ports;
+  await reporter.enter("podman", engine === null ? "Podman is not enabled" : "reaching Podman");
+  if (engine === null) return null;
+  try {
+    log.debug("Podman is reached", { version: await engine.version(signal) });
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isFleetError(error)) throw error;
+    return error;
+  }
+}
+
+async function awaitPodman(
+  { ports, reporter }: StartupOptions,
+  window: RetryWindow,
+  session: Session,
+  problem: FleetError,
+  signal: AbortSignal,
+): Promise<void> {
+  await reporter.enter("podman", "reaching Podman");
+  await reporter.wait("podman", problem, window.leftMs);
+  session.heartbeats.poke();
+  await window.retry("podman", async () => void await ports.engine?.version(signal), signal);
 }
 
 async function openSession(options: StartupOptions, window: RetryWindow, signal: AbortSignal): Promise<Session> {

@@ -12,6 +12,14 @@ import { ensureBuckets } from "./ensure_buckets.ts";
 import { NatsBucket } from "./kv_bucket.ts";
 import type { Bus, BusAdmin, BusStatus, KvBucket } from "./port.ts";
 
+/** Buckets of which a device may read the keys below its id, and not the id itself. */
+const MANY_KEYS: ReadonlySet<BucketName> = new Set([
+  BUCKETS.desiredState,
+  BUCKETS.deploymentStatus,
+  BUCKETS.systemUpgradeIntent,
+  BUCKETS.systemUpgradeStatus,
+]);
+
 /** Any key tells whether a bucket is there; this one is never written. */
 const ABSENT_KEY = "_bind";
 
@@ -38,7 +46,7 @@ export class NatsBus implements Bus, BusAdmin {
   #bindKey(name: BucketName): string {
     const { deviceId } = this.#core.options;
     if (deviceId === undefined) return ABSENT_KEY;
-    return name === BUCKETS.desiredState ? generationKey(deviceId) : deviceKey(deviceId);
+    return MANY_KEYS.has(name) ? generationKey(deviceId) : deviceKey(deviceId);
   }
 
   onStatus(listener: (status: BusStatus) => void): () => void {

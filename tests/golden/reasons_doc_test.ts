@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { DEPLOYMENT_REASONS } from "../../contracts/deployment_status.ts";
 import { DESIRED_REASONS } from "../../operator/policy/attempt.ts";
 import { reasonOfCode } from "../../updater/effects.ts";
 
@@ -66,8 +67,13 @@ Deno.test("docs/wire.md explains every reason of a status", async () => {
     "E_FS_EDQUOT",
   ];
   const written = new Set([...FORMS.flatMap((form) => all(text, form)), ...codes.map(reasonOfCode)]);
-  const found = [...written].filter((reason) => !DEFERRED.includes(reason));
+  const elsewhere: readonly string[] = [...DEFERRED, ...DEPLOYMENT_REASONS];
+  const found = [...written].filter((reason) => !elsewhere.includes(reason));
   assertEquals(documented("reasons").sort(), found.sort());
+});
+
+Deno.test("docs/wire.md explains every reason of a deployment", () => {
+  assertEquals(documented("deployment reasons"), [...DEPLOYMENT_REASONS]);
 });
 
 Deno.test("docs/wire.md explains every reason of a device's release", () => {

@@ -117,6 +117,7 @@ export class AgentFixture {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
         return await Promise.race([this.updater.answer(document), promise]);
       }),
+      engine: null,
       lock: acquireLock,
       fileSystem: osFileSystem,
       random: () => 0.5,
