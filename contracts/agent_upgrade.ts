@@ -12,6 +12,7 @@ import {
   list,
   object,
   oneOf,
+  oneOfOr,
   optional,
   refined,
   text,
@@ -131,7 +132,7 @@ const postMortemLine = text({ what: "a line", maxChars: POST_MORTEM_LINE_MAX_CHA
 /** Decodes the members of a post-mortem, without the bound on the whole. */
 export const postMortemShape = object({
   /** `probe`, or `start`. */
-  stage: oneOf(["probe", "start"]),
+  stage: oneOfOr(["probe", "start"], "start"),
   /** systemd's result word: `exit-code`, `signal`, `timeout`, `protocol`, … */
   result: shortText,
   exitCode: optional(integer(0, 255)),
@@ -176,7 +177,7 @@ export const agentUpgradeStatusShape = object({
   /** Typed reason of the phase. */
   reason: optional(reason),
   /** How a failure is classified. */
-  failureClass: optional(oneOf(FAILURE_CLASSES)),
+  failureClass: optional(oneOfOr(FAILURE_CLASSES, "internal")),
   detail: optional(detail),
   error: optional(detail),
   startedAt: instant,

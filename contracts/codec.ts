@@ -138,6 +138,18 @@ export function oneOf<const T extends string | number>(values: readonly T[]): De
 }
 
 /**
+ * Decodes one of a list of strings that newer writers may add to: any other one is read as `otherwise`. For words that
+ * tell people something and decide nothing, so that none of them makes a whole document unreadable.
+ *
+ * @param values The list
+ * @param otherwise What a string that is not in it is read as
+ */
+export function oneOfOr<const T extends string>(values: readonly T[], otherwise: NoInfer<T>): Decoder<T> {
+  const known = oneOf(values);
+  return (value, path) => typeof value === "string" && !values.includes(value as T) ? otherwise : known(value, path);
+}
+
+/**
  * Decodes a list of at most `maxItems` items.
  *
  * @param item Decoder of one item

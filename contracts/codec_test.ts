@@ -12,6 +12,7 @@ import {
   nullable,
   object,
   oneOf,
+  oneOfOr,
   optional,
   parseJson,
   refined,
@@ -80,6 +81,13 @@ pure("integer() takes its range and safe integers only", () => {
   assertRejected(integer(0), JSON.parse("1e400"), "");
   assertRejected(integer(0), "1", "", undefined, "not a string");
   assertRejected(integer(0), null, "", undefined, "not null");
+});
+
+pure("oneOfOr() takes a newer writer's word for another one, and no other type", () => {
+  const colour = oneOfOr(["red", "green"], "green");
+  assertEquals(colour("red", ""), "red");
+  for (const newer of ["blue", "Red", "", "x".repeat(1_000)]) assertEquals(colour(newer, ""), "green");
+  for (const bad of [0, null, true, ["red"], { red: 1 }]) assertRejected(colour, bad, "");
 });
 
 pure("flag and oneOf() take their values and nothing that looks alike", () => {

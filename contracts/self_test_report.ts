@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Decoded, flag, integer, list, object, oneOf, optional } from "./codec.ts";
+import { type Decoded, flag, integer, list, object, oneOfOr, optional } from "./codec.ts";
 import { FAILURE_CLASSES } from "./errors.ts";
 import { architecture, binaryForm, detail, shortText, version } from "./formats.ts";
 import { PROBE_CHECKS_MAX } from "./limits.ts";
@@ -14,11 +14,11 @@ export const CHECK_RESULTS = ["ok", "failed", "skipped"] as const;
 /** Decodes one check of the report. */
 export const selfTestCheck = object({
   name: shortText,
-  result: oneOf(CHECK_RESULTS),
+  result: oneOfOr(CHECK_RESULTS, "skipped"),
   /** Why it failed or was skipped. */
   reason: optional(detail),
   /** How a failure is classified: an unreachable NATS is `environment`, an unreadable config `version`. */
-  failureClass: optional(oneOf(FAILURE_CLASSES)),
+  failureClass: optional(oneOfOr(FAILURE_CLASSES, "internal")),
   durationMs: integer(0),
 });
 /** One check of the report. */

@@ -13,6 +13,7 @@ import {
   list,
   object,
   oneOf,
+  oneOfOr,
   optional,
   refined,
   text,
@@ -227,7 +228,7 @@ export const systemUpgradeStatus = object({
   phase: oneOf(SYSTEM_UPGRADE_PHASES),
   /** Why it ended as it did: one of {@link SYSTEM_UPGRADE_REASONS}, or one that a newer updater has. */
   reason: optional(reason),
-  failureClass: optional(oneOf(FAILURE_CLASSES)),
+  failureClass: optional(oneOfOr(FAILURE_CLASSES, "internal")),
   /** What it waits for. */
   detail: optional(detail),
   /** The first cause of a failure. */

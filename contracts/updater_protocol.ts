@@ -16,6 +16,7 @@ import {
   nullable,
   object,
   oneOf,
+  oneOfOr,
   optional,
 } from "./codec.ts";
 import { FAILURE_CLASSES } from "./errors.ts";
@@ -166,10 +167,10 @@ export type UpdaterState = Decoded<typeof updaterState>;
 
 /** Decodes a refusal. */
 export const updaterRefusal = object({
-  code: oneOf(UPDATER_ERROR_CODES),
+  code: oneOfOr(UPDATER_ERROR_CODES, "E_INTERNAL"),
   message: detail,
   field: optional(shortText),
-  failureClass: oneOf(FAILURE_CLASSES),
+  failureClass: oneOfOr(FAILURE_CLASSES, "internal"),
   /** Whether the same request may succeed later. */
   retryable: flag,
 });

@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertRejected, assertStrictDecoder } from "../tests/assert/strict_decoder.ts";
 import { systemAttempt, systemFailed, systemSucceeded } from "../tests/golden/task_documents.ts";
 import { attempt, newerAttempt, statusRolledBack } from "../tests/golden/upgrade_documents.ts";
-import { AGENT_UPGRADE_SCHEMA } from "./agent_upgrade.ts";
+import { AGENT_UPGRADE_SCHEMA, agentUpgradeAttempt } from "./agent_upgrade.ts";
 import { object } from "./codec.ts";
 import { canonicalDigest } from "./digest.ts";
 import {
@@ -123,15 +123,81 @@ pure("response: what is missing depends on ok", () => {
   assertRejected(updaterResponse, { protocol: 1, ok: false }, "error");
   assertRejected(updaterResponse, { protocol: 1, ok: "true", state }, "ok");
   assertRejected(updaterResponse, { ok: true, state }, "protocol");
-  assertRejected(updaterResponse, { protocol: 1, ok: false, error: { ...refusal, code: "E_OTHER" } }, "error.code");
 });
 
-pure("codes and durable phases: every one is read, no other", () => {
-  for (const code of UPDATER_ERROR_CODES) updaterRefusal({ ...refusal, code }, "");
+pure("codes: every one is read; a newer updater's is read as a fault of it, with what is to be done", () => {
+  for (const code of UPDATER_ERROR_CODES) assertEquals(updaterRefusal({ ...refusal, code }, "").code, code);
+  const newer = { ...refusal, code: "E_MOON", failureClass: "weather", retryable: true, moon: "full" };
+  assertEquals(updaterRefusal(newer, ""), {
+    ...refusal,
+    code: "E_INTERNAL",
+    failureClass: "internal",
+    retryable: true,
+  });
+});
+
+pure("durable phases: every one is read, no other", () => {
   const phased = object({ state: updaterState });
   for (const phase of DURABLE_PHASES) phased({ state: { ...state, transaction: { ...state.transaction, phase } } }, "");
   const odd = { state: { ...state, transaction: { ...state.transaction, phase: "complete" } } };
   assertRejected(phased, odd, "state.transaction.phase");
+});
+
+/** A document with members that nobody knows in each of its objects. */
+function withUnknown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withUnknown);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]) => [name, withUnknown(member)] as const);
+  return { ...Object.fromEntries(entries), fromLater: { depth: [1, null] } };
+}
+
+pure("an old agent reads a newer updater: unknown members, capabilities, reasons, classes and stages", () => {
+  const newer = {
+    ...state,
+    capabilities: ["https", "oci", "torrent", "AptFullUpgradeV9"],
+    transaction: {
+      ...state.transaction,
+      status: {
+        ...statusRolledBack,
+        reason: "MoonPhase",
+        failureClass: "weather",
+        transitions: [...statusRolledBack.transitions, {
+          phase: "failed",
+          at: statusRolledBack.updatedAt,
+          code: "MoonPhase",
+        }],
+        postMortem: { ...statusRolledBack.postMortem, stage: "orbit" },
+      },
+    },
+  };
+  const response = updaterResponse({ protocol: 1, ok: true, state: withUnknown(newer), more: {} }, "");
+  if (!response.ok) throw new Error("refused");
+  const { transaction, capabilities } = response.state;
+  assertEquals(capabilities, newer.capabilities);
+  assertEquals([transaction?.phase, transaction?.targetVersion], ["rollback-failed", "1.4.0"]);
+  const { reason, failureClass, postMortem } = transaction?.status ?? {};
+  assertEquals([reason, failureClass, postMortem?.stage], ["MoonPhase", "internal", "start"]);
+  // What decides is never guessed.
+  for (const phase of ["hibernating", "complete"]) {
+    const odd = { ...newer, transaction: { ...newer.transaction, phase } };
+    assertRejected(updaterResponse, { protocol: 1, ok: true, state: odd }, "state.transaction.phase");
+  }
+});
+
+pure("a new agent reads an old updater: what is optional today was not there once", () => {
+  const { postMortem: _, drainMs: __, bootId: ___, invocationId: ____, journalUnit: _____, ...status } =
+    statusRolledBack;
+  const older = { ...state, capabilities: [], transaction: { ...state.transaction, status } };
+  const response: unknown = updaterResponse({ protocol: 1, ok: true, state: older }, "");
+  assertEquals(response, { ok: true, state: older });
+});
+
+pure("an old updater reads a newer agent: unknown members are ignored, and bound by the attempt's digest", () => {
+  assertEquals(updaterRequest({ protocol: 1, request: "status", language: "en" }, ""), { request: "status" });
+  const request = updaterRequest({ protocol: 1, request: "upgrade", attempt: newerAttempt, hurry: true }, "");
+  if (request.request !== "upgrade") throw new Error("not an upgrade");
+  assertEquals(request.attempt, agentUpgradeAttempt(attempt, ""));
+  assertEquals(request.document, newerAttempt);
 });
 
 pure("system upgrade: the document is kept as it came, and an older reader takes a newer state", () => {
