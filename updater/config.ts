@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Decoded, object, oneOf, optional, text } from "../contracts/codec.ts";
+import { type Decoded, flag, object, oneOf, optional, text } from "../contracts/codec.ts";
 import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   ACCOUNT_NAME_MAX_CHARS,
@@ -69,6 +69,10 @@ export const updaterConfig = object({
   tls: optional(object({
     /** Certificates (PEM) that are trusted beside the system's. */
     caFile: optional(absolutePath),
+  })),
+  oci: optional(object({
+    /** Whether a registry may send the updater elsewhere for a blob, from https to https and without credentials. */
+    followBlobRedirects: optional(flag),
   })),
   bounds: optional(bounds),
 });

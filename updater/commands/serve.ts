@@ -11,6 +11,7 @@ import type { ManagedPaths } from "../../contracts/managed_paths.ts";
 import { systemClock, withDeadline } from "../../lib/deadline.ts";
 import { osFileSystem } from "../../lib/durable/os_file_system.ts";
 import { acquireLock } from "../../lib/durable/process_lock.ts";
+import { artifactFetcher } from "../../lib/fetch/artifact_fetcher.ts";
 import type { Logger } from "../../lib/log.ts";
 import { EXIT_CODES } from "../../lib/program.ts";
 import { kernelBootId } from "../../lib/systemd/boot_id.ts";
@@ -19,7 +20,6 @@ import { groupId, userIds } from "../accounts.ts";
 import { AdmissionLock } from "../admission_lock.ts";
 import type { UpdaterConfig } from "../config.ts";
 import { isActive, type UpdaterRecord } from "../core/record.ts";
-import { httpsFetcher } from "../../lib/fetch/https_fetcher.ts";
 import { Interpreter } from "../interpreter.ts";
 import { JournalStore } from "../journal_store.ts";
 import { selfTestProber } from "../probe/self_test_prober.ts";
@@ -114,9 +114,11 @@ async function serve(command: ServeCommand, store: JournalStore, record: Updater
   const services = underSystemd
     ? systemdService({ log, bounds })
     : await openProcessService({ paths, fs: osFileSystem, log, bounds, ...surroundings });
-  const fetcher = httpsFetcher({
+  const fetcher = artifactFetcher({
+    arch: Deno.build.arch,
     bounds,
     ...(config.tls?.caFile === undefined ? {} : { caFile: config.tls.caFile }),
+    ...config.oci,
   });
   const prober = selfTestProber({
     configPath: paths.agentConfig,
