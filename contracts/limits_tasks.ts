@@ -62,3 +62,24 @@ export const SYSTEM_STATUS_MAX_AGE_S = 30 * DAY_S;
 export const TASK_PLAN_MAX_AGE_S = 30 * DAY_S;
 /** Age at which the record of an ended run goes, in s: a year. */
 export const TASK_HISTORY_MAX_AGE_S = 365 * DAY_S;
+
+// ---- The operator's work on runs ----
+
+/** Chunks of a plan that are read or written at a time: enough to hide round trips, few enough to hold in memory. */
+export const PLAN_CHUNKS_AT_ONCE = 8;
+/**
+ * Intents that are written before the run is read again: as many may still be written after somebody else has ended it,
+ * and are withdrawn then.
+ */
+export const RELEASE_BATCH = 64;
+/** Intents of an ended run that are looked at before other work is let in. */
+export const WITHDRAW_BATCH = 64;
+/** Time after a deadline for results that the broker has received before it to be seen, in ms. */
+export const DEADLINE_SETTLE_MS = 2_000;
+/**
+ * Age of an intent whose run nobody knows before it is taken for one of a deleted run, in ms: the run may have been made
+ * a moment ago, and be told of later than its intents.
+ */
+export const ORPHAN_SETTLE_MS = 30_000;
+/** Pause between two looks at what is left of an ended run, in ms; results come sooner by their watch. */
+export const ENDED_RUN_LOOK_MS = 60 * MINUTE_S * 1_000;

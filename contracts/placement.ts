@@ -57,10 +57,18 @@ export function place(rule: PlacementRule, subject: PlacementSubject): Placement
   if (!rule.allowedGroups.some((group) => subject.groups.includes(group))) {
     return { placed: false, reason: "NotInAllowedGroup" };
   }
-  for (const [key, value] of Object.entries(rule.targetSelector.matchLabels ?? {})) {
-    if (!Object.hasOwn(subject.labels, key) || subject.labels[key] !== value) {
-      return { placed: false, reason: "LabelsDiffer" };
-    }
-  }
-  return { placed: true };
+  return labelsMatch(rule.targetSelector, subject.labels)
+    ? { placed: true }
+    : { placed: false, reason: "LabelsDiffer" };
+}
+
+/**
+ * Whether labels have every pair of `matchLabels`; the other half of the rule are the groups.
+ *
+ * @param selector The selector; `matchExpressions` is not looked at
+ * @param labels Labels of the device, `device-id` included
+ */
+export function labelsMatch({ matchLabels = {} }: TargetSelector, labels: Readonly<Record<string, string>>): boolean {
+  for (const key in matchLabels) if (!Object.hasOwn(labels, key) || labels[key] !== matchLabels[key]) return false;
+  return true;
 }

@@ -7,6 +7,7 @@
 import type { BucketSpec } from "../contracts/buckets.ts";
 import { errorText, isFleetError } from "../contracts/errors.ts";
 import {
+  ORPHAN_SETTLE_MS,
   RECONCILE_CONCURRENCY,
   RECONCILE_RETRY_MAX_MS,
   RECONCILE_RETRY_MIN_MS,
@@ -34,6 +35,8 @@ import { runWatchLoop } from "./runtime/watch_loop.ts";
 import { WorkQueue } from "./runtime/work_queue.ts";
 import { WriteThrottle } from "./runtime/write_throttle.ts";
 import type { ResourceStore, StoreEvent } from "./stores/port.ts";
+import { TASK_SOURCES, Tasks } from "./tasks/tasks.ts";
+import type { TaskWrites } from "./tasks/task_writes.ts";
 
 /** What an operator works with. */
 export interface OperatorOptions {
@@ -44,19 +47,28 @@ export interface OperatorOptions {
   readonly store: ResourceStore;
   readonly writes: FleetWrites;
   readonly deploymentWrites: DeploymentWrites;
+  readonly taskWrites: TaskWrites;
   readonly groups: GroupSource;
   readonly bounds: LivenessBounds;
   /** Pause between two status writes of one resource, in ms. */
   readonly statusWriteIntervalMs: number;
   /** Pause before a resource that somebody else has written is answered, in ms. */
   readonly foreignWriteSettleMs: number;
+  /** How long what is missing of a run may only not be there yet, in ms. Default {@link ORPHAN_SETTLE_MS}. */
+  readonly taskSettleMs?: number;
   /** Default the system's. */
   readonly clock?: Clock;
   readonly log: Logger;
 }
 
 /** What the operator reads, in this order at its start: what decides before what is decided about. */
-const SOURCES: readonly string[] = ["AgentRelease", "Device", ...DEVICE_BUCKETS, ...DEPLOYMENT_SOURCES];
+const SOURCES: readonly string[] = [
+  "AgentRelease",
+  "Device",
+  ...DEVICE_BUCKETS,
+  ...DEPLOYMENT_SOURCES,
+  ...TASK_SOURCES,
+];
 
 const RETRY = { minMs: RECONCILE_RETRY_MIN_MS, maxMs: RECONCILE_RETRY_MAX_MS };
 
@@ -69,6 +81,7 @@ export class Operator {
   readonly #devices: WorkQueue;
   readonly #releases: WorkQueue;
   readonly #deployments: Deployments;
+  readonly #tasks: Tasks;
   readonly #feeds: FleetFeeds;
   readonly #binder: BucketBinder;
   /** Resolved when a source has told everything that is there for the first time. */
@@ -76,8 +89,7 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    const { bounds, bus, deploymentWrites, foreignWriteSettleMs, groups, log, statusWriteIntervalMs, store, writes } =
-      options;
+    const { bounds, bus, foreignWriteSettleMs, groups, log, statusWriteIntervalMs, store, writes } = options;
     this.#clock = options.clock ?? systemClock;
     this.#binder = new BucketBinder(bus);
     this.#time = new BrokerTime(bus, this.#clock);
@@ -108,12 +120,26 @@ export class Operator {
       fleet: this.#view,
       store,
       bucket: (name) => this.#binder.bucket(name),
-      writes: deploymentWrites,
+      writes: options.deploymentWrites,
       groups,
       time: this.#time,
       interner,
       statusWriteIntervalMs,
       foreignWriteSettleMs,
+      clock: this.#clock,
+      log,
+      queue: (what, handle) => this.#queue(what, handle),
+    });
+    this.#tasks = new Tasks({
+      fleet: this.#view,
+      store,
+      bucket: (name) => this.#binder.bucket(name),
+      writes: options.taskWrites,
+      groups,
+      time: this.#time,
+      statusWriteIntervalMs,
+      settleMs: options.taskSettleMs ?? ORPHAN_SETTLE_MS,
+      retry: RETRY,
       clock: this.#clock,
       log,
       queue: (what, handle) => this.#queue(what, handle),
@@ -135,10 +161,11 @@ export class Operator {
   /** Figures for logs and measurements. */
   get figures(): Readonly<Record<"devices" | "waiting" | "failing" | "malformed", number>> {
     const { failing, malformed, waiting } = this.#deployments.figures;
+    const tasks = this.#tasks.figures;
     return {
       devices: this.#view.size,
-      waiting: this.#devices.size + this.#releases.size + waiting,
-      failing: this.#devices.failing + this.#releases.failing + failing,
+      waiting: this.#devices.size + this.#releases.size + waiting + tasks.waiting,
+      failing: this.#devices.failing + this.#releases.failing + failing + tasks.failing,
       malformed: this.#feeds.malformed + malformed,
     };
   }
@@ -170,7 +197,12 @@ export class Operator {
       // A decision on half of what is known would be a wrong one.
       await Promise.race([Promise.all([...this.#read.values()].map(({ promise }) => promise)), aborted(signal)]);
       if (!signal.aborted) log.info("the fleet is read", this.figures);
-      await Promise.all([this.#devices.run(signal), this.#releases.run(signal), this.#deployments.run(signal)]);
+      await Promise.all([
+        this.#devices.run(signal),
+        this.#releases.run(signal),
+        this.#deployments.run(signal),
+        this.#tasks.run(signal),
+      ]);
       await Promise.all(watching);
     } finally {
       unlisten();
@@ -181,6 +213,7 @@ export class Operator {
     this.#devices.pause();
     this.#releases.pause();
     this.#deployments.pause();
+    this.#tasks.pause();
   }
 
   #resume(): void {
@@ -189,6 +222,7 @@ export class Operator {
     // What silence means depends on the watch, which has begun anew.
     for (const id of this.#view.deviceIds) this.#devices.add(id);
     this.#deployments.resume();
+    this.#tasks.resume();
   }
 
   async #ensureBuckets(): Promise<void> {
@@ -220,6 +254,7 @@ export class Operator {
       }, signal),
       ...documents,
       ...this.#deployments.watches((source) => this.#watch(source, signal)),
+      ...this.#tasks.watches((source) => this.#watch(source, signal)),
     ];
   }
 

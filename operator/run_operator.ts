@@ -23,6 +23,7 @@ import { type FleetWrites, ObservedWrites, StoreWrites } from "./reconcile/fleet
 import { Observer } from "./reconcile/observer.ts";
 import { BucketBinder } from "./runtime/bucket_binder.ts";
 import { EmbeddedStore } from "./stores/embedded.ts";
+import { ObservedTaskWrites, StoredTaskWrites, type TaskWrites } from "./tasks/task_writes.ts";
 
 /** What the program works with. */
 export interface RunOptions {
@@ -77,6 +78,9 @@ async function serve(bus: Bus & BusAdmin, options: RunOptions, signal: AbortSign
   const deploymentWrites: DeploymentWrites = observer === null
     ? new StoredDeploymentWrites(store, (name) => binder.bucket(name))
     : new ObservedDeploymentWrites(observer);
+  const taskWrites: TaskWrites = observer === null
+    ? new StoredTaskWrites(store, (name) => binder.bucket(name))
+    : new ObservedTaskWrites(observer);
   const operator = new Operator({
     bus,
     ...(observe === undefined ? { admin: bus } : {}),
@@ -84,6 +88,7 @@ async function serve(bus: Bus & BusAdmin, options: RunOptions, signal: AbortSign
     store,
     writes,
     deploymentWrites,
+    taskWrites,
     groups: groups.source === "bucket" ? new BucketGroupSource({ bus, log }) : deviceSpecGroups,
     bounds,
     statusWriteIntervalMs: bounds.statusWriteIntervalMs,

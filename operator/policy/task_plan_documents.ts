@@ -101,10 +101,10 @@ export class PlanReader {
     this.#manifest = manifest;
   }
 
-  /** Key of the next chunk; undefined when all were read. */
-  get nextKey(): string | undefined {
+  /** Keys of the chunks, in the order in which they are taken. */
+  get keys(): string[] {
     const { chunks, nonce, runId } = this.#manifest;
-    return this.#read < chunks.length ? planChunkKey(runId, nonce, this.#read) : undefined;
+    return chunks.map((_, index) => planChunkKey(runId, nonce, index));
   }
 
   /**
@@ -144,6 +144,7 @@ export class PlanReader {
   }
 }
 
-function planLost(why: string): FleetError {
+/** The error of a plan that cannot be read back whole. */
+export function planLost(why: string): FleetError {
   return new FleetError(`Cannot read the frozen plan: ${why}`, { code: "E_TASK_PLAN_LOST", failureClass: "internal" });
 }

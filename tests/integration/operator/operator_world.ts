@@ -26,6 +26,7 @@ import { StoredDeploymentWrites } from "../../../operator/reconcile/deployment_w
 import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
 import type { ResourceOf } from "../../../operator/stores/port.ts";
+import { StoredTaskWrites } from "../../../operator/tasks/task_writes.ts";
 import { deployment, release } from "../../fakes/operator_samples.ts";
 import { type DeviceScript, ScriptedDevice } from "../../fakes/scripted_device.ts";
 import { ScriptedWorkloads, type WorkloadScript } from "../../fakes/scripted_workloads.ts";
@@ -77,6 +78,7 @@ export class OperatorWorld {
       store,
       writes: new StoreWrites(store, () => bus.bucket(BUCKETS.upgradeIntent)),
       deploymentWrites: new StoredDeploymentWrites(store, (name) => bus.bucket(name)),
+      taskWrites: new StoredTaskWrites(store, (name) => bus.bucket(name)),
       groups: deviceSpecGroups,
       bounds: TEST_BOUNDS,
       statusWriteIntervalMs: 20,

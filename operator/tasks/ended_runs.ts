@@ -1,0 +1,222 @@
+/**
+ * What is done about a run that has ended, or is deleted: intents that no device has accepted are withdrawn, those of
+ * devices that have are removed when they end, and a record stays (`Fleet tasks`, Execution; DESIGN 7).
+ *
+ * Nothing here changes the run: a result that comes now is counted as late, and that is all.
+ *
+ * @module
+ */
+import { BUCKETS, documentMaxBytes, runKey, systemUpgradeKey } from "../../contracts/buckets.ts";
+import { decodeBytes } from "../../contracts/codec.ts";
+import { isFleetError } from "../../contracts/errors.ts";
+import { ENDED_RUN_LOOK_MS, LOST_RACE_PAUSE_MS, WITHDRAW_BATCH } from "../../contracts/limits.ts";
+import { type TaskHistoryRecord, taskHistoryRecord } from "../../contracts/task_plan.ts";
+import type { TaskRun } from "../../contracts/task_run.ts";
+import { historyRecord, type LateCounts } from "../policy/task_run_status.ts";
+import { OBSERVED } from "../reconcile/observer.ts";
+import { readResult, RunStatuses } from "./run_statuses.ts";
+import type { TaskContext } from "./task_context.ts";
+
+/** What is kept of an ended run while something is left of it. */
+interface EndedRun {
+  readonly statuses: RunStatuses;
+  /** Results by device, and whether they came after the end. */
+  readonly results: Map<string, { readonly kind: "succeeded" | "failed"; readonly isLate: boolean }>;
+  /** Devices that have accepted the attempt: their intents stay until they end. */
+  readonly kept: Set<string>;
+}
+
+/** Runs that have ended. */
+export class EndedRuns {
+  readonly #context: TaskContext;
+  readonly #signal: AbortSignal;
+  readonly #open = new Map<string, EndedRun>();
+  /** Late counts in the record of each run that has one; runs that are deleted leave it. */
+  readonly #recorded = new Map<string, string>();
+  /** When an intent without a run was first seen, by the monotonic clock. */
+  readonly #orphanSinceMs = new Map<string, number>();
+
+  /**
+   * @param context What it works with
+   * @param signal Ends what it follows
+   */
+  constructor(context: TaskContext, signal: AbortSignal) {
+    this.#context = context;
+    this.#signal = signal;
+  }
+
+  /** Runs of which something is left. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Ends what it follows. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ statuses }) => statuses.stop()));
+    this.#open.clear();
+  }
+
+  /**
+   * Looks at an ended run.
+   *
+   * @param run The run
+   * @returns when to look again without an event, in ms; null for never
+   */
+  async tidy(run: TaskRun): Promise<number | null> {
+    const runId = run.metadata.uid;
+    const againMs = await this.#withdraw(runId, Date.parse(run.status?.completedAt ?? run.metadata.creationTimestamp));
+    if (againMs === 0) return 0;
+    return await this.#record(run) ? againMs : LOST_RACE_PAUSE_MS;
+  }
+
+  /**
+   * Looks at a run that does not exist.
+   *
+   * @param runId Its uid
+   * @returns when to look again without an event, in ms; null for never
+   */
+  async tidyDeleted(runId: string): Promise<number | null> {
+    const { intents, runs } = this.#context;
+    this.#recorded.delete(runId);
+    if (intents.of(runId).size > 0 && !runs.isDeleted(runId)) {
+      const waitMs = await this.#orphanWaitMs(runId);
+      if (waitMs !== null) return waitMs;
+    }
+    const againMs = await this.#withdraw(runId, 0);
+    if (againMs !== null) return againMs;
+    this.#open.delete(runId);
+    this.#orphanSinceMs.delete(runId);
+    runs.forget(runId);
+    return null;
+  }
+
+  /** How long to wait before intents of an unknown run are taken for those of a deleted one; null for no longer. */
+  async #orphanWaitMs(runId: string): Promise<number | null> {
+    const { clock, log, look, runs, settleMs, store } = this.#context;
+    const nowMs = clock.monotonicMs();
+    const sinceMs = this.#orphanSinceMs.get(runId) ?? nowMs;
+    this.#orphanSinceMs.set(runId, sinceMs);
+    const waitMs = sinceMs + settleMs - nowMs;
+    if (waitMs > 0) return waitMs;
+    // A run that cannot be read exists all the same, and may be this one.
+    if (runs.hasUnreadable) return settleMs;
+    const found = (await store.list("TaskRun")).find(({ metadata }) => metadata.uid === runId);
+    if (found === undefined) {
+      log.state(`orphan ${runId}`, "intents of a run that does not exist", { uid: runId }, "warn");
+      return null;
+    }
+    for (const id of runs.put(found)) look(id);
+    return settleMs;
+  }
+
+  /** Removes what may be removed. @returns 0 when there is more to do, null when nothing is left */
+  async #withdraw(runId: string, lateFromMs: number): Promise<number | null> {
+    const { intents, time } = this.#context;
+    intents.forgetAged(runId, time.nowMs());
+    if (intents.of(runId).size > 0) {
+      const ended = this.#opened(runId, lateFromMs);
+      const due: string[] = [];
+      for (const deviceId of intents.of(runId).keys()) {
+        if (due.length === WITHDRAW_BATCH) break;
+        if (!ended.kept.has(deviceId)) due.push(deviceId);
+      }
+      const done = await Promise.all(due.map((deviceId) => this.#withdrawOne(ended, runId, deviceId)));
+      if (done.includes("observed")) return null;
+      if (due.length === WITHDRAW_BATCH) return 0;
+    }
+    if (intents.of(runId).size > 0) return ENDED_RUN_LOOK_MS;
+    await this.#close(runId);
+    return null;
+  }
+
+  async #withdrawOne(ended: EndedRun, runId: string, deviceId: string): Promise<"done" | "observed"> {
+    const { bucket, intents, log, writes } = this.#context;
+    const intent = intents.of(runId).get(deviceId);
+    if (intent === undefined) return "done";
+    // As it stands now: a device that has accepted it goes on, and needs its intent to the end.
+    const entry = await (await bucket(BUCKETS.systemUpgradeStatus)).get(systemUpgradeKey(deviceId, runId));
+    const result = entry === null ? null : readResult(entry, { deviceId, runId }, 0);
+    if (result?.kind === "accepted") {
+      // Its end may have come by the watch since.
+      if (!ended.results.has(deviceId)) ended.kept.add(deviceId);
+      return "done";
+    }
+    const removed = await writes.removeIntent(deviceId, runId, intent.revision);
+    if (removed === OBSERVED) return "observed";
+    // What stands there now came by the watch, or will.
+    if (!removed.ok) return "done";
+    log.info(result === null ? "intent withdrawn" : "intent removed", { device: deviceId, uid: runId });
+    intents.remove(runId, deviceId);
+    return "done";
+  }
+
+  #opened(runId: string, lateFromMs: number): EndedRun {
+    const known = this.#open.get(runId);
+    if (known !== undefined) return known;
+    const results: EndedRun["results"] = new Map();
+    const kept: EndedRun["kept"] = new Set();
+    const statuses = new RunStatuses(this.#context, {
+      runId,
+      lateFromMs,
+      onResult: (deviceId, result) => {
+        if (result.kind === "accepted" || result.kind === "ignored") return;
+        results.set(deviceId, { kind: result.kind, isLate: result.isLate });
+        kept.delete(deviceId);
+      },
+      onNews: () => this.#context.look(runId),
+    }, this.#signal);
+    const ended = { statuses, results, kept };
+    this.#open.set(runId, ended);
+    return ended;
+  }
+
+  async #close(runId: string): Promise<void> {
+    const ended = this.#open.get(runId);
+    if (ended === undefined) return;
+    // Its late results are in the record, which is written after this: they are kept until then.
+    await ended.statuses.stop();
+  }
+
+  /** @returns whether the record is as it must be */
+  async #record(run: TaskRun): Promise<boolean> {
+    const { intents } = this.#context;
+    const runId = run.metadata.uid;
+    const late = lateCounts(this.#open.get(runId));
+    const record = historyRecord(run, late);
+    const written = `${late.succeeded} ${late.failed}`;
+    if (record !== null && this.#recorded.get(runId) !== written) {
+      if (!await this.#writeRecord(record)) return false;
+      this.#recorded.set(runId, written);
+    }
+    if (intents.of(runId).size === 0) this.#open.delete(runId);
+    return true;
+  }
+
+  /** @returns whether the record is as it must be */
+  async #writeRecord(record: TaskHistoryRecord): Promise<boolean> {
+    const { bucket, log, writes } = this.#context;
+    const created = await writes.writeHistory(record, null);
+    if (created === OBSERVED || created.ok) return true;
+    const entry = await (await bucket(BUCKETS.taskHistory)).get(runKey(record.runId));
+    if (entry === null) return false;
+    let known: LateCounts;
+    try {
+      const stored = decodeBytes(taskHistoryRecord, entry.value, documentMaxBytes(BUCKETS.taskHistory));
+      known = { succeeded: stored.lateSucceeded, failed: stored.lateFailed };
+    } catch (error) {
+      if (!isFleetError(error, "E_DECODE")) throw error;
+      log.state(`history ${record.runId}`, "the record of a run cannot be read", { uid: record.runId }, "warn");
+      return true;
+    }
+    // Whoever has seen more late results has the newer record: they only ever become more.
+    if (record.lateSucceeded <= known.succeeded && record.lateFailed <= known.failed) return true;
+    const written = await writes.writeHistory(record, entry.revision);
+    return written === OBSERVED || written.ok;
+  }
+}
+
+function lateCounts(ended: EndedRun | undefined): LateCounts {
+  const counts = { succeeded: 0, failed: 0 };
+  for (const { isLate, kind } of ended?.results.values() ?? []) if (isLate) counts[kind]++;
+  return counts;
+}
