@@ -8,6 +8,7 @@ import { deviceKey } from "../contracts/buckets.ts";
 import { canonicalJson } from "../contracts/canonical_json.ts";
 import { type DeferredIntent, DEVICE_SCHEMA, type Heartbeat } from "../contracts/device.ts";
 import { errorText } from "../contracts/errors.ts";
+import type { FirstHeartbeat } from "../contracts/system_upgrade.ts";
 import { HEARTBEAT_JITTER_MS, HEARTBEAT_MIN_GAP_MS } from "../contracts/limits.ts";
 import type { Bus, KvBucket } from "../lib/bus/port.ts";
 import type { Clock } from "../lib/deadline.ts";
@@ -48,11 +49,22 @@ export class HeartbeatLoop {
   readonly #startedMs: number;
   #bucket: KvBucket | null = null;
   #sequence = 0;
+  #acknowledged: { readonly beat: FirstHeartbeat; readonly sentMs: number } | null = null;
   #poked = Promise.withResolvers<void>();
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
+  }
+
+  /**
+   * The last heartbeat that the broker has acknowledged, if it was sent since a moment.
+   *
+   * @param monotonicMs The moment, by the monotonic clock
+   */
+  acknowledgedSince(monotonicMs: number): FirstHeartbeat | null {
+    const last = this.#acknowledged;
+    return last === null || last.sentMs < monotonicMs ? null : last.beat;
   }
 
   /** Something worth telling has changed: the next heartbeat comes soon. */
@@ -120,6 +132,9 @@ export class HeartbeatLoop {
       ...(waiting === undefined ? {} : { deferred: waiting }),
       ...(blocker === undefined ? {} : { blocked: blocker }),
     };
+    const sentMs = clock.monotonicMs();
     await this.#bucket.put(deviceKey(deviceId), new TextEncoder().encode(canonicalJson(beat)));
+    const { sequence, bootId, at } = beat;
+    this.#acknowledged = { beat: { sequence, bootId, at }, sentMs };
   }
 }

@@ -64,3 +64,8 @@ export const REBOOT_RETRY_WINDOW_MS = 10 * MINUTE_MS;
 export const REBOOT_RETRY_MS = 20 * SECOND_MS;
 /** Time in which a reboot that is under way must end this process, in ms: twice systemd's own bound on one job. */
 export const REBOOT_UNDER_WAY_MS = 15 * MINUTE_MS;
+
+// ---- The agent's part ----
+
+/** Intents of system upgrades that an agent keeps: the operator takes each away when its run is over. */
+export const SYSTEM_INTENTS_MAX = 256;

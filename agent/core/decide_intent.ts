@@ -94,7 +94,14 @@ function lostTransaction({ identity }: ValidIntent, { published, updater }: Inte
   return { reason: "TransactionLost", failureClass: "internal", error };
 }
 
-function clockProblem({ nowMs, clockSkewMs }: IntentFacts): string | undefined {
+/**
+ * What is wrong with the device's clock, if anything is; an unknown skew is no problem.
+ *
+ * @param clock The clock, and how far it is from the server's
+ */
+export function clockProblem(
+  { nowMs, clockSkewMs }: { readonly nowMs: number; readonly clockSkewMs: number | null },
+): string | undefined {
   if (nowMs < CLOCK_EARLIEST_MS) return `the clock says ${new Date(nowMs).toISOString()}, it has never been set`;
   if (clockSkewMs === null || Math.abs(clockSkewMs) <= CLOCK_SKEW_MAX_MS) return undefined;
   const direction = clockSkewMs > 0 ? "ahead of" : "behind";

@@ -32,6 +32,14 @@ export interface UpdaterClient {
    * @throws {FleetError} as {@link status}; the attempt may run all the same
    */
   upgrade(document: unknown, timeoutMs: number, signal: AbortSignal): Promise<UpdaterResponse>;
+  /**
+   * Sends an attempt of a system upgrade. The answer comes as soon as the attempt is durable, or at once when it is
+   * refused or was accepted before.
+   *
+   * @param document The attempt as it came
+   * @throws {FleetError} as {@link status}; the attempt may run all the same
+   */
+  systemUpgrade(document: unknown, timeoutMs: number, signal: AbortSignal): Promise<UpdaterResponse>;
 }
 
 function refusalError({ code, message }: UpdaterRefusal): FleetError {
@@ -57,6 +65,10 @@ export function updaterClient(exchange: Exchange): UpdaterClient {
     },
     async upgrade(document, timeoutMs, signal) {
       const request = { protocol: UPDATER_PROTOCOL, request: "upgrade", attempt: document };
+      return updaterResponse(await exchange(request, timeoutMs, signal), "");
+    },
+    async systemUpgrade(document, timeoutMs, signal) {
+      const request = { protocol: UPDATER_PROTOCOL, request: "system-upgrade", attempt: document };
       return updaterResponse(await exchange(request, timeoutMs, signal), "");
     },
   };

@@ -51,6 +51,7 @@ export class UpdaterWatch {
     this.#answeredMs = clock.monotonicMs();
     this.#summary = { version: state.updaterVersion, capabilities: state.capabilities };
     blockers.set("updater", state.quarantined ? "refuses every attempt until root repairs the device" : null);
+    blockers.set("ledger", state.ledgerProblem ?? null);
     log.state("updater", "the updater answers", this.#summary);
     return state;
   }

@@ -247,6 +247,7 @@ Deno.test("an agent ends by a defect in one of its loops", () =>
       client: {
         status: () => polls++ === 0 ? Promise.resolve(fixture.updater.state) : Promise.reject(new RangeError("defect")),
         upgrade: () => Promise.reject(new RangeError("defect")),
+        systemUpgrade: () => Promise.reject(new RangeError("defect")),
       },
     });
     const error = await assertRejects(() => life.ended, RangeError);
