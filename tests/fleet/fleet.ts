@@ -52,6 +52,8 @@ export interface FleetOptions {
   readonly baseline?: string;
   readonly agentBounds?: Readonly<Record<string, number>>;
   readonly updaterBounds?: Readonly<Record<string, number>>;
+  /** Under which devices that are set up elsewhere reach this machine's `127.0.0.1`. Default the same */
+  readonly address?: string;
   /** Default a temporary one, which {@link Fleet.close} removes. Short: Unix socket paths are. */
   readonly directory?: string;
   /** Ends a start that is under way: what was started is stopped again, and its reason is thrown. */
@@ -102,6 +104,7 @@ export class Fleet implements AsyncDisposable {
   static async start(options: FleetOptions): Promise<Fleet> {
     const directory = options.directory ?? await Deno.makeTempDir({ prefix: "fleet-" });
     const keep = options.directory !== undefined;
+    const { address } = options;
     await using undo = new AsyncDisposableStack();
     undo.defer(() => keep ? Promise.resolve() : Deno.remove(directory, { recursive: true }));
     const operatorPassword = crypto.randomUUID();
@@ -124,7 +127,10 @@ export class Fleet implements AsyncDisposable {
     const authority = await createTestAuthority();
     const artifactCaFile = `${directory}/artifact-ca.pem`;
     await Deno.writeTextFile(artifactCaFile, authority.caCert);
-    const host = startArtifactHost({ certificate: await authority.issue() });
+    const host = startArtifactHost({
+      certificate: await authority.issue(address === undefined ? {} : { names: [address, "127.0.0.1"] }),
+      ...(address === undefined ? {} : { urlHost: address }),
+    });
     undo.defer(() => host.close());
     const devices = await setUpDevices(options, { directory, servers: [server.url], passwords, artifactCaFile });
     options.signal?.throwIfAborted();

@@ -6,21 +6,8 @@
  */
 import type { AgentCommand } from "../../updater/process/agent_command.ts";
 import { waitUntil } from "../nats/wait_until.ts";
+import { Device, type DeviceKind, type DeviceRun, type LabDeviceOptions } from "./device.ts";
 import { imagePath, labCache, type LabSystem } from "./lab_image.ts";
-
-/** What a device is made of. */
-export interface LabDeviceOptions {
-  readonly system: LabSystem;
-  /** Files and folders of the host, read-only on the device: path on the device to path on the host. */
-  readonly binds: Readonly<Record<string, string>>;
-}
-
-/** How a command on a device ended. */
-export interface DeviceRun {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 const BOOT_TIMEOUT_MS = 90_000;
 const POWEROFF_TIMEOUT_MS = 120_000;
@@ -66,9 +53,9 @@ done
 exit 0`;
 
 /** A booted, or switched off, device. */
-export class LabDevice implements AsyncDisposable {
-  readonly system: LabSystem;
-  readonly directory: string;
+export class LabDevice extends Device {
+  override readonly system: LabSystem;
+  override readonly directory: string;
   readonly #binds: Record<string, string>;
   #keeper: Deno.ChildProcess | null = null;
   #ended: Promise<unknown> = Promise.resolve();
@@ -77,6 +64,7 @@ export class LabDevice implements AsyncDisposable {
   #controlGroup = "";
 
   private constructor({ system, binds }: LabDeviceOptions, directory: string) {
+    super();
     this.system = system;
     this.directory = directory;
     this.#binds = { ...binds };
@@ -88,28 +76,23 @@ export class LabDevice implements AsyncDisposable {
    * @param options System, shared files
    */
   static async create(options: LabDeviceOptions): Promise<LabDevice> {
-    await removeStaleDevices();
-    const devices = `${labCache()}/devices`;
-    await Deno.mkdir(devices, { recursive: true });
-    const directory = await Deno.makeTempDir({ dir: devices, prefix: `${Deno.pid}-` });
-    // The folder above the device's root must let everybody through.
-    await Deno.chmod(directory, 0o755);
+    const directory = await makeDeviceDirectory();
     for (const name of ["upper", "work", "root"]) await Deno.mkdir(`${directory}/${name}`, { mode: 0o755 });
     return new LabDevice(options, directory);
   }
 
-  /** Whether it is on. */
-  get isOn(): boolean {
+  override get isOn(): boolean {
     return this.#keeper !== null;
   }
 
-  /** Shares a file or folder of the host with it, read-only, from its next boot on. */
-  share(inside: string, outside: string): void {
+  override share(inside: string, outside: string): void {
     this.#binds[inside] = outside;
   }
 
-  /** Boots it and waits until systemd takes orders; units may still be starting. */
-  async boot(): Promise<void> {
+  /** Its folders are the host's own. */
+  override async refresh(): Promise<void> {}
+
+  override async boot(): Promise<void> {
     const args = [
       "--boot",
       "--register=no",
@@ -151,8 +134,7 @@ export class LabDevice implements AsyncDisposable {
     }, BOOT_TIMEOUT_MS);
   }
 
-  /** A path of the device, as the host reaches it. */
-  hostPath(path: string): string {
+  override hostPath(path: string): string {
     return `/proc/${this.#init}/root${path}`;
   }
 
@@ -175,8 +157,7 @@ export class LabDevice implements AsyncDisposable {
     return ["-euc", script, "sh", processes, "--target", `${this.#init}`, "--all", "--", ...command];
   }
 
-  /** Runs a command as root on the device. */
-  async exec(command: readonly string[], stdin?: string): Promise<DeviceRun> {
+  override async exec(command: readonly string[], stdin?: string): Promise<DeviceRun> {
     const child = new Deno.Command("sh", {
       args: this.#enter(command),
       env: { LC_ALL: "C.UTF-8", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
@@ -193,43 +174,18 @@ export class LabDevice implements AsyncDisposable {
     return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
   }
 
-  /**
-   * Runs a shell script as root on the device.
-   *
-   * @param script The script
-   * @returns what it printed
-   * @throws {Error} when it fails
-   */
-  async sh(script: string): Promise<string> {
-    const { code, stdout, stderr } = await this.exec(["sh", "-eu", "-c", script]);
-    if (code !== 0) throw new Error(`Cannot run on the device: ${script}\nexit ${code}: ${stderr}${stdout}`);
-    return stdout.trimEnd();
-  }
-
-  /** Writes a file on the device. */
-  async write(path: string, text: string, mode = "0644"): Promise<void> {
-    const { code, stderr } = await this.exec(["sh", "-c", 'cat >"$1" && chmod "$2" "$1"', "sh", path, mode], text);
-    if (code !== 0) throw new Error(`Cannot write ${path} on the device: ${stderr}`);
-  }
-
-  /** One property of a unit. */
-  async property(unit: string, name: string): Promise<string> {
-    return (await this.exec(["systemctl", "show", unit, "--property", name, "--value"])).stdout.trim();
-  }
-
-  /** Starts an orderly end: `poweroff`, or `reboot`, which {@link boot} completes. */
-  async shutDown(verb: "poweroff" | "reboot"): Promise<void> {
+  override async shutDown(verb: "poweroff" | "reboot"): Promise<void> {
     await this.exec(["systemctl", "--no-block", verb]);
     await waitUntil(`the device to ${verb}`, () => this.#keeper === null, POWEROFF_TIMEOUT_MS);
   }
 
   /** Kills every process at once. What was written stays: it is the end of processes, not of a disk. */
-  async cut(): Promise<void> {
+  override async cut(): Promise<void> {
     this.#keeper?.kill("SIGTERM");
     await this.#ended;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     await this.cut();
     await removeDevice(this.directory);
   }
@@ -255,8 +211,26 @@ async function controlGroup(pid: number): Promise<string> {
   return "";
 }
 
-/** The overlay's work folder has no rights even for its owner; root may all the same. */
-async function removeDevice(directory: string): Promise<void> {
+/** Devices that are containers on this machine's network. */
+export const CONTAINERS: DeviceKind = {
+  create: (options) => LabDevice.create(options),
+  hostAddress: "127.0.0.1",
+  patience: 1,
+};
+
+/** A folder for a device, and an end of those that runs which were killed have left. */
+export async function makeDeviceDirectory(): Promise<string> {
+  await removeStaleDevices();
+  const devices = `${labCache()}/devices`;
+  await Deno.mkdir(devices, { recursive: true });
+  const directory = await Deno.makeTempDir({ dir: devices, prefix: `${Deno.pid}-` });
+  // The folder above the device's root must let everybody through.
+  await Deno.chmod(directory, 0o755);
+  return directory;
+}
+
+/** Removes a device's folder. The overlay's work folder has no rights even for its owner; root may all the same. */
+export async function removeDevice(directory: string): Promise<void> {
   await new Deno.Command("rm", { args: ["-rf", "--one-file-system", "--", directory], stderr: "null" }).output();
 }
 

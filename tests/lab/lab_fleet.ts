@@ -16,7 +16,8 @@ import { type AgentBuild, defectPrelude } from "../fleet/agent_builds.ts";
 import { FAST_AGENT, FAST_UPDATER, Fleet } from "../fleet/fleet.ts";
 import { waitUntil } from "../nats/wait_until.ts";
 import { BEHAVIOUR_FILE, type LabBehaviour, labPrelude } from "./lab_agent.ts";
-import { type DeviceRun, LabDevice } from "./lab_device.ts";
+import type { Device, DeviceKind, DeviceRun } from "./device.ts";
+import { CONTAINERS } from "./lab_device.ts";
 import type { LabSystem } from "./lab_image.ts";
 import { buildLabProgram, type LabProgram } from "./lab_program.ts";
 import { makeLabRelease } from "./lab_release.ts";
@@ -36,6 +37,8 @@ export const UPDATER = "fleet-updater.service";
 /** What a lab fleet is made of. */
 export interface LabFleetOptions {
   readonly system: LabSystem;
+  /** Default containers */
+  readonly kind?: DeviceKind;
   /** Version that the device begins with. Default `1.0.0` */
   readonly baseline?: string;
   /** Form of what the device begins with. Default `script` */
@@ -76,14 +79,22 @@ function setupCommand(release: LabRelease, options: string): string {
 /** A running lab fleet. */
 export class LabFleet implements AsyncDisposable {
   readonly fleet: Fleet;
-  readonly device: LabDevice;
+  readonly device: Device;
+  readonly kind: DeviceKind;
   readonly paths = managedPaths();
   readonly denoPath = DENO_PATH;
   readonly denoCopy = DENO_COPY;
   readonly #baseline: LabRelease;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(fleet: Fleet, device: LabDevice, baseline: LabRelease, stack: AsyncDisposableStack) {
+  private constructor(
+    fleet: Fleet,
+    device: Device,
+    kind: DeviceKind,
+    baseline: LabRelease,
+    stack: AsyncDisposableStack,
+  ) {
+    this.kind = kind;
     this.fleet = fleet;
     this.#baseline = baseline;
     this.device = device;
@@ -97,22 +108,30 @@ export class LabFleet implements AsyncDisposable {
    */
   static async start(options: LabFleetOptions): Promise<LabFleet> {
     const baseline = { version: options.baseline ?? "1.0.0", form: options.form ?? "script" } as const;
+    const { kind = CONTAINERS } = options;
     await using stack = new AsyncDisposableStack();
     const deno = await Deno.realPath(Deno.execPath());
-    const device = stack.use(await LabDevice.create({ system: options.system, binds: { [DENO_COPY]: deno } }));
+    const device = stack.use(await kind.create({ system: options.system, binds: { [DENO_COPY]: deno } }));
     // Its files are in the device's folder, where they go with it.
     const directory = `${device.directory}/fleet`;
     await Deno.mkdir(directory);
-    const fleet = stack.use(await Fleet.start({ deviceIds: [], foreignDeviceIds: [DEVICE_ID], directory }));
+    const fleet = stack.use(
+      await Fleet.start({
+        deviceIds: [],
+        foreignDeviceIds: [DEVICE_ID],
+        directory,
+        address: kind.hostAddress,
+      }),
+    );
     const share = `${directory}/share`;
     await Deno.mkdir(share);
     device.share(SHARE, share);
     await device.boot();
-    const lab = new LabFleet(fleet, device, baseline, stack.move());
+    const lab = new LabFleet(fleet, device, kind, baseline, stack.move());
     try {
       await lab.makeRelease(baseline, options.updaterPrelude);
       await lab.#install(share, options);
-      await lab.agentReady(baseline.version, 30_000);
+      await lab.agentReady(baseline.version, 30_000 * kind.patience);
     } catch (error) {
       const evidence = await lab.evidence();
       await lab[Symbol.asyncDispose]();
@@ -127,10 +146,13 @@ export class LabFleet implements AsyncDisposable {
     const { startTimeoutSec = 20, stopTimeoutSec = 10 } = options;
     await Deno.copyFile(fleet.artifactCaFile, `${share}/ca.pem`);
     await Deno.writeTextFile(`${share}/nats-password`, fleet.passwords.get(DEVICE_ID) ?? "");
+    await device.refresh();
     // A boot clears /tmp, also under the feet of an installer.
     await device.exec(["systemctl", "is-system-running", "--wait"]);
     const login = `--nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password`;
-    const configuration = `--device-id ${DEVICE_ID} --nats-server ${fleet.server.url} ${login}`;
+    const configuration = `--device-id ${DEVICE_ID} --nats-server ${
+      fleet.server.url.replace("127.0.0.1", this.kind.hostAddress)
+    } ${login}`;
     await device.sh(setupCommand(this.#baseline, `${configuration} --artifact-ca-file ${SHARE}/ca.pem --no-start`));
     await this.#lowerBounds(this.paths.agentConfig, options.agentBounds ?? FAST_AGENT);
     await this.#lowerBounds(this.paths.updaterConfig, {
@@ -153,6 +175,7 @@ export class LabFleet implements AsyncDisposable {
       denoPath: DENO_PATH,
       ...(updaterPrelude === undefined ? {} : { updaterPrelude }),
     });
+    await this.device.refresh();
   }
 
   /** install.sh of a release, by default the one that the device was installed from. */
@@ -172,7 +195,7 @@ export class LabFleet implements AsyncDisposable {
   }
 
   /** Waits until the unit is active with an agent of a version, which has said so in NATS. */
-  async agentReady(version: string, timeoutMs = 60_000): Promise<void> {
+  async agentReady(version: string, timeoutMs = 60_000 * this.kind.patience): Promise<void> {
     await waitUntil(`agent ${version} to be ready`, async () => {
       if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
       const text = await this.document(BUCKETS.deviceInfo);
@@ -235,7 +258,7 @@ export class LabFleet implements AsyncDisposable {
   }
 
   /** Waits until the device has published the end of an attempt. */
-  ended({ attemptId }: AgentUpgradeAttempt, timeoutMs = 90_000): Promise<AgentUpgradeStatus> {
+  ended({ attemptId }: AgentUpgradeAttempt, timeoutMs = 90_000 * this.kind.patience): Promise<AgentUpgradeStatus> {
     return this.fleet.waitForStatus(
       DEVICE_ID,
       "an end",
@@ -251,7 +274,11 @@ export class LabFleet implements AsyncDisposable {
   }
 
   /** Waits until the updater shows a public phase of an attempt. */
-  inPhase({ attemptId }: AgentUpgradeAttempt, phase: string, timeoutMs = 60_000): Promise<UpdaterState> {
+  inPhase(
+    { attemptId }: AgentUpgradeAttempt,
+    phase: string,
+    timeoutMs = 60_000 * this.kind.patience,
+  ): Promise<UpdaterState> {
     return waitUntil(`the phase ${phase}`, async () => {
       const state = await this.state();
       const status = state?.transaction?.status;

@@ -118,19 +118,7 @@ export async function ensureImage(system: LabSystem, say: (line: string) => void
   await Deno.mkdir(labCache(), { recursive: true });
   const work = await Deno.makeTempDir({ dir: labCache(), prefix: `.${suite}-` });
   try {
-    const { text, extension } = await debianSources(suite);
-    const sources = `${work}/sources.${extension}`;
-    await Deno.writeTextFile(sources, text);
-    const { success, stderr } = await new Deno.Command("mmdebstrap", {
-      args: ["--variant=minbase", `--include=${PACKAGES.join(",")}`, suite, `${work}/root`, sources],
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    }).output();
-    if (!success) {
-      const last = new TextDecoder().decode(stderr).trim().split("\n").slice(-3).join("; ");
-      throw new Error(`Cannot make the image of ${system}: ${last}`);
-    }
+    await bootstrap(system, PACKAGES, work);
     for (const [path, text] of Object.entries(FILES)) await Deno.writeTextFile(`${work}/root/${path}`, text);
     await Deno.chmod(`${work}/root`, 0o755);
     await Deno.rename(`${work}/root`, target);
@@ -138,6 +126,30 @@ export async function ensureImage(system: LabSystem, say: (line: string) => void
   } finally {
     await Deno.remove(work, { recursive: true });
   }
+}
+
+/**
+ * Makes a root file system, `root` in a folder.
+ *
+ * @param system Of which system
+ * @param packages Packages beside the essential ones
+ * @param work The folder
+ * @throws {Error} when it cannot be made
+ */
+export async function bootstrap(system: LabSystem, packages: readonly string[], work: string): Promise<void> {
+  const suite = SUITES[system];
+  const { text, extension } = await debianSources(suite);
+  const sources = `${work}/sources.${extension}`;
+  await Deno.writeTextFile(sources, text);
+  const { success, stderr } = await new Deno.Command("mmdebstrap", {
+    args: ["--variant=minbase", `--include=${packages.join(",")}`, suite, `${work}/root`, sources],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (success) return;
+  const last = new TextDecoder().decode(stderr).trim().split("\n").slice(-3).join("; ");
+  throw new Error(`Cannot make the image of ${system}: ${last}`);
 }
 
 /** Removes images of a suite that were made by another recipe, which nothing looks for any more. */

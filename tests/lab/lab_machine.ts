@@ -7,7 +7,8 @@ import { hasImage, type LabSystem } from "./lab_image.ts";
 
 const TOOLS = ["systemd-nspawn", "nsenter", "setpriv", "unshare", "mount"] as const;
 
-function hasTool(name: string): boolean {
+/** Whether a program is in `PATH`. */
+export function hasTool(name: string): boolean {
   return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
     try {
       return Deno.statSync(`${folder}/${name}`).isFile;

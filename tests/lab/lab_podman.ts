@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { LabDevice } from "./lab_device.ts";
+import type { Device } from "./device.ts";
 
 /** An image with a busybox and nothing else; {@link importAppImage} makes it. */
 export const APP_IMAGE = "localhost/app:1";
 
 /** Where the socket of the agent's user is: `/run/user/UID/podman/podman.sock`. */
-export async function podmanSocket(device: LabDevice): Promise<string> {
+export async function podmanSocket(device: Device): Promise<string> {
   return `/run/user/${await device.sh("id -u fleet-agent")}/podman/podman.sock`;
 }
 
@@ -24,7 +24,7 @@ export async function podmanSocket(device: LabDevice): Promise<string> {
  * @throws {Error} when the answer is an error, with its text
  */
 export async function askPodman(
-  device: LabDevice,
+  device: Device,
   request: string,
   body?: Readonly<Record<string, unknown>> | string,
 ): Promise<string> {
@@ -46,7 +46,7 @@ export async function askPodman(
 }
 
 /** Makes {@link APP_IMAGE} on a device. */
-export async function importAppImage(device: LabDevice): Promise<void> {
+export async function importAppImage(device: Device): Promise<void> {
   await device.sh(`
     mkdir -p /root/app/bin && cp /bin/busybox /root/app/bin/
     for name in sh sleep; do ln -sf busybox /root/app/bin/$name; done

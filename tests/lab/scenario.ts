@@ -39,11 +39,12 @@ const HOLD_MS = 4_000;
  * @param version Of the candidate
  */
 export async function catchIn(lab: LabFleet, phase: CaughtPhase, version: string): Promise<AgentUpgradeAttempt> {
+  const holdMs = HOLD_MS * lab.kind.patience;
   const behaviour = {
-    "preparing": { [version]: { probeDelayMs: HOLD_MS } },
-    "stopping": { "1.0.0": { stopDelayMs: HOLD_MS } },
-    "starting": { [version]: { startDelayMs: HOLD_MS } },
-    "rolling-back": { [version]: { exitCode: 1 }, "1.0.0": { startDelayMs: HOLD_MS } },
+    "preparing": { [version]: { probeDelayMs: holdMs } },
+    "stopping": { "1.0.0": { stopDelayMs: holdMs } },
+    "starting": { [version]: { startDelayMs: holdMs } },
+    "rolling-back": { [version]: { exitCode: 1 }, "1.0.0": { startDelayMs: holdMs } },
   }[phase];
   await lab.behave(behaviour);
   if (phase === "stopping") {
