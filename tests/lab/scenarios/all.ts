@@ -4,6 +4,7 @@
  * @module
  */
 import type { Scenario } from "../scenario.ts";
+import { AGES } from "./ages.ts";
 import { CANDIDATES } from "./candidates.ts";
 import { FAULTS } from "./faults.ts";
 import { FIGURES } from "./figures.ts";
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...UPGRADES,
   ...CANDIDATES,
   ...FORMS,
+  ...AGES,
   ...INSTALLATION,
   ...INTERRUPTIONS,
   ...FAULTS,

@@ -5,6 +5,7 @@
  */
 import { assertEquals } from "@std/assert";
 import type { AgentUpgradeAttempt } from "../../../contracts/agent_upgrade.ts";
+import { waitUntil } from "../../nats/wait_until.ts";
 import { AGENT, type LabFleet, UPDATER } from "../lab_fleet.ts";
 import { assertEnd, catchIn, type CaughtPhase, PHASES, type Scenario, upgradeAndBack } from "../scenario.ts";
 
@@ -93,12 +94,13 @@ const agentRestarted: Scenario = {
   },
 };
 
-const OUTAGE_MS = 12_000;
+/** Starts that the outage must have ended: each is one whole window of the agent, and a pause. */
+const FAILED_STARTS = 3;
 
 const outageAfterCut: Scenario = {
   name: "outage-after-cut-in-each-phase",
   title: "no network for longer than every bound after a cut in each phase: never rollback-failed",
-  // Every bound is scaled below the outage: the start, the agent's window, the pauses.
+  // Bounds are lowered, so that the outage soon outlasts each of them several times.
   options: {
     startTimeoutSec: 6,
     agentBounds: {
@@ -114,13 +116,18 @@ const outageAfterCut: Scenario = {
     },
   },
   async run(lab) {
+    const failedStarts = `journalctl -q -b -o cat -u ${AGENT} | grep -c 'Failed with result' || true`;
     for (const [index, phase] of PHASES.entries()) {
       const attempt = await catchIn(lab, phase, `2.${index}.0`);
       await lab.behave({});
       await lab.fleet.server.kill9();
       await lab.device.cut();
       await lab.device.boot();
-      await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+      await waitUntil(
+        "starts to fail",
+        async () => Number(await lab.device.sh(failedStarts)) >= FAILED_STARTS,
+        90_000,
+      );
       const state = await lab.state();
       assertEquals(state?.quarantined, false, `${phase}: quarantined by an outage`);
       await lab.fleet.server.restart();
