@@ -7,7 +7,7 @@
  */
 import { deploymentStatusFilter, deploymentStatusKey } from "../../contracts/buckets.ts";
 import { type DeploymentStatus, deploymentStatus } from "../../contracts/deployment_status.ts";
-import { errorText, isFleetError } from "../../contracts/errors.ts";
+import { errorText, FleetError, isFleetError } from "../../contracts/errors.ts";
 import {
   DEPLOYMENT_STATUS_MAX_BYTES,
   HEARTBEAT_INTERVAL_MS,
@@ -170,6 +170,11 @@ export class StatusBoard {
       const unchanged = { ...next, updatedAt: present?.updatedAt ?? at };
       if (await document.write(present === null ? next : changed(present, unchanged) ? next : present)) return;
     }
+    throw new FleetError("Cannot publish a deployment status: somebody else writes it", {
+      code: "E_BUS_CONFLICT",
+      retry: "transient",
+      failureClass: "environment",
+    });
   }
 }
 

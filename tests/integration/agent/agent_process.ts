@@ -150,10 +150,17 @@ export class ProcessFixture {
   }
 
   /** Writes `agent.json`. */
-  async configure(changes: { nats?: Record<string, unknown>; bounds?: Record<string, number> } = {}): Promise<void> {
+  async configure(
+    changes: {
+      nats?: Record<string, unknown>;
+      bounds?: Record<string, number>;
+      podman?: Record<string, unknown>;
+    } = {},
+  ): Promise<void> {
     const document = {
       deviceId: DEVICE_ID,
       root: this.root,
+      ...(changes.podman === undefined ? {} : { podman: changes.podman }),
       nats: {
         servers: [this.nats.url],
         user: DEVICE_ID,
