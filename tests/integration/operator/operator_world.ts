@@ -27,6 +27,7 @@ import { StoreWrites } from "../../../operator/reconcile/fleet_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
 import type { ResourceOf } from "../../../operator/stores/port.ts";
 import { StoredTaskWrites } from "../../../operator/tasks/task_writes.ts";
+import { DyingBus } from "../../fakes/dying_bus.ts";
 import { deployment, release } from "../../fakes/operator_samples.ts";
 import { type DeviceScript, ScriptedDevice } from "../../fakes/scripted_device.ts";
 import { ScriptedWorkloads, type WorkloadScript } from "../../fakes/scripted_workloads.ts";
@@ -66,6 +67,11 @@ export class OperatorWorld {
     return new OperatorWorld(broker, bus, new EmbeddedStore(await bus.bucket(BUCKETS.resources)));
   }
 
+  /** A connection of its own; whoever asks for it closes it. */
+  connect(): Promise<Bus & BusAdmin> {
+    return this.#broker.connect();
+  }
+
   /** Starts an operator on a connection of its own; the returned function stops it alone. */
   async operator(changes: Partial<OperatorOptions> = {}): Promise<() => Promise<void>> {
     const bus = await this.#broker.connect();
@@ -94,6 +100,27 @@ export class OperatorWorld {
     return async () => {
       stopping.abort();
       await running;
+    };
+  }
+
+  /** Starts an operator that dies at its n-th write. @returns its bus, which says when it is dead, and how to stop it */
+  async doomedOperator(nth: number, isApplied: boolean): Promise<{ bus: DyingBus; stop: () => Promise<void> }> {
+    const bus = new DyingBus(await this.#broker.connect(), nth, isApplied);
+    const store = new EmbeddedStore(await bus.bucket(BUCKETS.resources));
+    this.#ending.signal.addEventListener("abort", () => void bus.close(), { once: true });
+    const stop = await this.operator({
+      bus,
+      store,
+      writes: new StoreWrites(store, () => bus.bucket(BUCKETS.upgradeIntent)),
+      deploymentWrites: new StoredDeploymentWrites(store, (name) => bus.bucket(name)),
+    });
+    return {
+      bus,
+      stop: async () => {
+        // What it still waits for ends with the connection.
+        await bus.close();
+        await stop();
+      },
     };
   }
 
@@ -163,6 +190,12 @@ export class OperatorWorld {
       else entries.push(`${document.name} ${document.generation}`);
     }
     return { entries: entries.sort(), count };
+  }
+
+  /** Whether a device is told exactly this, by entries that its generation counts. */
+  async isTold(id: string, entries: readonly string[]): Promise<boolean> {
+    const told = await this.told(id);
+    return told.count === entries.length && told.entries.join() === entries.join();
   }
 
   /** Waits until a device is told exactly this, by entries that its generation counts. */
