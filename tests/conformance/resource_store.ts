@@ -9,11 +9,12 @@ import { DEVICE_ID_MAX_CHARS, GROUPS_MAX, LABELS_MAX } from "../../contracts/lim
 import type { ResourceStore, StoreWrite } from "../../operator/stores/port.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
 import { sampleDeviceStatus, sampleReleaseStatus } from "../fakes/memory_fleet.ts";
-import { release } from "../fakes/operator_samples.ts";
+import { deployment, release } from "../fakes/operator_samples.ts";
 import { testImmutableSpec } from "./immutable_spec.ts";
 import { EventTaker, type StoreWorld } from "./resource_store_world.ts";
 
 const SPEC = release({ name: "stable" }).spec;
+const WORKLOAD = deployment({ name: "web" }).spec;
 
 /**
  * Registers the suite.
@@ -89,8 +90,11 @@ function testWrites(test: RegisterTest): void {
     made(await store.create("AgentRelease", { name: "same.with.dots", labels: {}, spec: SPEC }));
     assertEquals((await store.list("Device")).map(({ metadata }) => metadata.name), ["same"]);
     assertEquals((await store.list("AgentRelease")).map(({ metadata }) => metadata.name), ["same", "same.with.dots"]);
+    made(await store.create("FleetDeployment", { name: "same", labels: {}, spec: WORKLOAD }));
+    assertEquals((await store.list("FleetDeployment")).map(({ spec }) => spec), [WORKLOAD]);
     assertEquals(await store.delete("Device", "same"), { ok: true });
     assertEquals((await store.list("AgentRelease")).length, 2);
+    assertEquals((await store.list("FleetDeployment")).length, 1);
   });
 
   test("replace() raises the generation with the spec only, and keeps the status", async (store) => {
@@ -205,6 +209,30 @@ function testValidation(test: RegisterTest): void {
     for (const [work, field] of cases) assertEquals(await problemOf(work), ["E_DECODE", field]);
     assertEquals(await store.list("Device"), [created]);
     assertEquals(await store.list("AgentRelease"), []);
+  });
+
+  test("a deployment keeps the rules of every kind, and those of its containers", async (store) => {
+    const created = made(await store.create("FleetDeployment", { name: "web.eu", labels: { a: "b" }, spec: WORKLOAD }));
+    const status = { targets: 2, ready: 1, failed: 1, pending: 0, lastError: "d1: no image" };
+    const { resourceVersion, uid } = created.metadata;
+    const reported = made(await store.replaceStatus("FleetDeployment", "web.eu", status, resourceVersion));
+    const [app] = WORKLOAD.podmanV0.containers;
+    assert(app !== undefined);
+    const next = { ...WORKLOAD, podmanV0: { containers: [{ ...app, image: "registry.example/app:2" }] } };
+    const input = { name: "web.eu", labels: {}, spec: next };
+    const replaced = made(await store.replace("FleetDeployment", input, reported.metadata.resourceVersion));
+    assertEquals([replaced.metadata.generation, replaced.metadata.uid, replaced.status], [2, uid, status]);
+    const bad: [unknown, string][] = [
+      [{ ...WORKLOAD, allowedGroups: [] }, "spec.allowedGroups"],
+      [{ ...WORKLOAD, podmanV0: { containers: [] } }, "spec.podmanV0.containers"],
+      [{ ...WORKLOAD, podmanV0: { containers: [{ ...app, image: "app" }] } }, "spec.podmanV0.containers[0].image"],
+      [{ ...WORKLOAD, podmanV0: { containers: [app, app] } }, "spec.podmanV0.containers[1].name"],
+    ];
+    for (const [spec, field] of bad) {
+      const work = () => store.create("FleetDeployment", { name: "other", labels: {}, spec: spec as typeof WORKLOAD });
+      assertEquals(await problemOf(work), ["E_DECODE", field]);
+    }
+    assertEquals((await store.list("FleetDeployment")).map(({ metadata }) => metadata.name), ["web.eu"]);
   });
 
   for (const extra of [LABELS_MAX - 2, LABELS_MAX - 1, LABELS_MAX]) {
