@@ -195,10 +195,12 @@ export class EndedRuns {
   /** @returns whether the record is as it must be */
   async #writeRecord(record: TaskHistoryRecord): Promise<boolean> {
     const { bucket, log, writes } = this.#context;
-    const created = await writes.writeHistory(record, null);
-    if (created === OBSERVED || created.ok) return true;
+    // Read first: at each start of an operator every ended run is looked at, and most have their record.
     const entry = await (await bucket(BUCKETS.taskHistory)).get(runKey(record.runId));
-    if (entry === null) return false;
+    if (entry === null) {
+      const created = await writes.writeHistory(record, null);
+      return created === OBSERVED || created.ok;
+    }
     let known: LateCounts;
     try {
       const stored = decodeBytes(taskHistoryRecord, entry.value, documentMaxBytes(BUCKETS.taskHistory));
