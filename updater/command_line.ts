@@ -14,11 +14,13 @@ export const HELP_TEXT = `fleet-updater ${BUILD_VERSION}: upgrades the agent of 
 
 Usage:
   fleet-updater serve                     run the service (as its systemd unit does)
-  fleet-updater status [--output json]    show the current or last upgrade
+  fleet-updater status [--output json]    show the current or last upgrade of the agent, and of the system
   fleet-updater idle                      say whether nothing is under way, as install.sh asks
   fleet-updater repair                    show what there is to repair
   fleet-updater repair --select previous  select the previous binary, start it, lift the quarantine
   fleet-updater repair --select VERSION   the same with an installed version; also the way out of a corrupt journal
+  fleet-updater repair --renew-ledger     put the ledger of system upgrades aside and begin a new one, while no updater
+                                          runs; attempts made until now are refused from then on
 
 Options:
   --root DIR       prefix of every managed path (default: none)
@@ -30,8 +32,8 @@ Options:
 Exit codes:
   0   done; nothing to repair
   1   refused or failed; the message says why and what to do
-  3   the device refuses every attempt until root repairs it (status, idle, repair)
-  4   an upgrade is under way (idle)
+  3   the device refuses attempts until root repairs it (status, idle, repair)
+  4   an upgrade of the agent or the system is under way (idle)
   64  the command line is wrong
   70  a defect of this program
   75  something outside is not as needed: no updater runs, disk, clock
@@ -50,6 +52,8 @@ export interface CommandLine {
   readonly config: string | undefined;
   readonly output: OutputFormat;
   readonly select: string | undefined;
+  /** Whether the ledger is put aside. */
+  readonly renewLedger: boolean;
 }
 
 function usage(problem: unknown): FleetError {
@@ -73,6 +77,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
         config: { type: "string" },
         output: { type: "string" },
         select: { type: "string" },
+        "renew-ledger": { type: "boolean" },
         version: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
@@ -89,6 +94,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     config: values.config,
     output: outputOf(values.output),
     select: values.select,
+    renewLedger: values["renew-ledger"] === true,
   };
   if (values.help === true) return { ...common, command: "help" };
   if (values.version === true) return { ...common, command: "version" };
@@ -97,6 +103,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     throw usage(command === undefined ? "a command is missing" : `${command} is no command`);
   }
   if (values.select !== undefined && command !== "repair") throw usage("--select belongs to repair");
+  if (common.renewLedger && command !== "repair") throw usage("--renew-ledger belongs to repair");
+  if (common.renewLedger && values.select !== undefined) throw usage("--renew-ledger and --select are two repairs");
   return { ...common, command };
 }
 

@@ -5,7 +5,7 @@ import { HELP_TEXT, parseCommandLine } from "./command_line.ts";
 import { EXIT_ACTIVE } from "./commands/idle.ts";
 import { EXIT_QUARANTINED } from "./commands/status.ts";
 
-const DEFAULTS = { root: "", config: undefined, output: "text", select: undefined } as const;
+const DEFAULTS = { root: "", config: undefined, output: "text", select: undefined, renewLedger: false } as const;
 
 Deno.test("parseCommandLine() reads what there is to ask for", () => {
   for (const command of ["serve", "status", "idle", "repair"] as const) {
@@ -18,7 +18,9 @@ Deno.test("parseCommandLine() reads what there is to ask for", () => {
     config: "u.json",
     output: "json",
     select: "1.2.0",
+    renewLedger: false,
   });
+  assertEquals(parseCommandLine(["repair", "--renew-ledger"]), { ...DEFAULTS, command: "repair", renewLedger: true });
   for (const help of ["--help", "-h"]) assertEquals(parseCommandLine([help, "serve"]).command, "help");
   assertEquals(parseCommandLine(["--version"]).command, "version");
 });
@@ -29,6 +31,8 @@ const WRONG: Readonly<Record<string, string>> = {
   "status now": "now: too many words",
   "status --output yaml": "--output is yaml, must be text or json",
   "status --select previous": "--select belongs to repair",
+  "status --renew-ledger": "--renew-ledger belongs to repair",
+  "repair --renew-ledger --select previous": "--renew-ledger and --select are two repairs",
   "serve --root relative/path": "--root is relative/path, must be an absolute path",
   "serve --root": "Option '--root <value>' argument missing",
   "--nope": "Unknown option '--nope'",

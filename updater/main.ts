@@ -14,6 +14,7 @@ import { createLogger } from "../lib/log.ts";
 import { EXIT_CODES } from "../lib/program.ts";
 import { type CommandLine, HELP_TEXT, parseCommandLine } from "./command_line.ts";
 import { idleCommand } from "./commands/idle.ts";
+import { renewLedgerCommand } from "./commands/renew_ledger.ts";
 import { repairCommand } from "./commands/repair.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -27,7 +28,10 @@ function progress(text: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`));
 }
 
-async function run({ command, root, config, output, select }: CommandLine, signal: AbortSignal): Promise<number> {
+async function run(
+  { command, root, config, output, select, renewLedger }: CommandLine,
+  signal: AbortSignal,
+): Promise<number> {
   const paths = managedPaths(root);
   const log = createLogger();
   const onUnknown = (problem: string) => log.warn("configuration has an unknown member", { problem });
@@ -44,6 +48,7 @@ async function run({ command, root, config, output, select }: CommandLine, signa
     case "idle":
       return await idleCommand(paths, osFileSystem, print, signal);
     case "repair":
+      if (renewLedger) return await renewLedgerCommand({ paths, fs: osFileSystem, clock: systemClock, progress });
       return await repairCommand({
         paths,
         fs: osFileSystem,

@@ -5,12 +5,15 @@
  * @module
  */
 import { isTerminalPhase } from "../../contracts/agent_upgrade.ts";
+import { isTerminalSystemPhase } from "../../contracts/system_upgrade.ts";
 import { errorText, isFleetError } from "../../contracts/errors.ts";
 import type { ManagedPaths } from "../../contracts/managed_paths.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
 import { EXIT_CODES } from "../../lib/program.ts";
 import { isActive, publicPhase } from "../core/record.ts";
 import { JournalStore } from "../journal_store.ts";
+import { isUpgrading } from "../system_upgrade/core/ledger.ts";
+import { LedgerStore } from "../system_upgrade/ledger_store.ts";
 import { askState } from "./ask.ts";
 import { EXIT_QUARANTINED } from "./status.ts";
 
@@ -23,6 +26,8 @@ interface Activity {
   readonly quarantined: boolean;
   /** Target and phase of the last upgrade. */
   readonly upgrade?: { readonly targetVersion: string; readonly phase: string };
+  /** Whether it is a system upgrade that is under way. */
+  readonly system?: boolean;
 }
 
 /**
@@ -49,9 +54,10 @@ export async function idleCommand(
     print(errorText(error));
     return EXIT_CODES.configuration;
   }
-  const { active, quarantined, upgrade } = activity;
+  const { active, quarantined, system = false, upgrade } = activity;
   const which = upgrade === undefined ? "" : ` to ${upgrade.targetVersion} (${upgrade.phase})`;
   if (quarantined) print(`quarantined: the upgrade${which} waits for fleet-updater repair`);
+  else if (system) print("busy: a system upgrade is under way");
   else if (active) print(`busy: an upgrade${which} is under way`);
   else print(upgrade === undefined ? "idle: no upgrade yet" : `idle: the upgrade${which} is over`);
   return quarantined ? EXIT_QUARANTINED : active ? EXIT_ACTIVE : EXIT_CODES.ok;
@@ -59,12 +65,14 @@ export async function idleCommand(
 
 async function liveActivity(paths: ManagedPaths, signal: AbortSignal): Promise<Activity | null> {
   try {
-    const { busy, quarantined, transaction } = await askState(paths.updaterSocket, signal);
-    if (transaction === null) return { active: busy, quarantined };
+    const { busy, quarantined, transaction, systemUpgrade } = await askState(paths.updaterSocket, signal);
+    const system = systemUpgrade !== undefined && !isTerminalSystemPhase(systemUpgrade.phase);
+    if (transaction === null) return { active: busy, quarantined, system };
     const { phase } = transaction.status;
     return {
       active: busy || !isTerminalPhase(phase),
       quarantined,
+      system,
       upgrade: { targetVersion: transaction.targetVersion, phase },
     };
   } catch (error) {
@@ -73,8 +81,19 @@ async function liveActivity(paths: ManagedPaths, signal: AbortSignal): Promise<A
   }
 }
 
+/** A ledger that cannot be trusted keeps nobody from setting the device up: its upgrades are off until it is renewed. */
+async function isSystemUpgrading(paths: ManagedPaths, fs: FileSystem): Promise<boolean> {
+  try {
+    return isUpgrading(await LedgerStore.read(fs, paths));
+  } catch (error) {
+    if (isFleetError(error, "E_LEDGER_CORRUPT")) return false;
+    throw error;
+  }
+}
+
 async function journaledActivity(paths: ManagedPaths, fs: FileSystem): Promise<Activity> {
   const record = await JournalStore.read(fs, paths);
+  if (await isSystemUpgrading(paths, fs)) return { active: true, quarantined: false, system: true };
   const { transaction } = record;
   if (transaction === null) return { active: false, quarantined: false };
   const phase = publicPhase(transaction);

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AgentUpgradeStatus, PostMortem } from "../../contracts/agent_upgrade.ts";
+import type { SystemUpgradeStatus, SystemUpgradeSummary } from "../../contracts/system_upgrade.ts";
 import type { UpdaterState } from "../../contracts/updater_protocol.ts";
 import type { RepairReport } from "../repair/repair_protocol.ts";
 
@@ -13,11 +14,24 @@ import type { RepairReport } from "../repair/repair_protocol.ts";
  * @param state The updater's state
  */
 export function renderState(state: UpdaterState): string {
-  const lines = [`updater    ${state.updaterVersion} (${state.capabilities.join(", ")})`];
+  const { systemUpgrade, ledgerProblem } = state;
+  return [
+    `updater    ${state.updaterVersion} (${state.capabilities.join(", ")})`,
+    ...agentUpgradeLines(state),
+    ...(systemUpgrade === undefined ? [] : systemUpgradeLines(systemUpgrade)),
+    ...(ledgerProblem === undefined ? [] : [
+      `ledger     ${ledgerProblem}`,
+      "next       stop the updater, run `fleet-updater repair --renew-ledger` as root, start it: until then the device " +
+      "refuses system upgrades",
+    ]),
+  ].join("\n");
+}
+
+function agentUpgradeLines(state: UpdaterState): string[] {
   const { transaction } = state;
-  if (transaction === null) return [...lines, "upgrade    none yet"].join("\n");
+  if (transaction === null) return ["upgrade    none yet"];
   const { status } = transaction;
-  lines.push(
+  return [
     `upgrade    to ${transaction.targetVersion}: ${status.phase} since ${status.updatedAt}`,
     `attempt    ${transaction.attemptId}`,
     `previous   ${transaction.previousPath}`,
@@ -27,8 +41,31 @@ export function renderState(state: UpdaterState): string {
     "history",
     ...status.transitions.map(({ at, phase, code }) => `  ${at}  ${phase}${code === undefined ? "" : ` (${code})`}`),
     `next       ${nextStep(state)}`,
+  ];
+}
+
+function systemUpgradeLines(status: SystemUpgradeStatus): string[] {
+  const { phase, reason, failureClass, error, detail, failedCommand, journalUnit, summary } = status;
+  const ended = failedCommand?.timedOut === true ? "timed out" : failedCommand?.signal ??
+    (failedCommand?.exitCode === undefined ? "failed" : `exit code ${failedCommand.exitCode}`);
+  return [
+    `system     ${phase} since ${status.updatedAt}${reason === undefined ? "" : ` (${reason})`}`,
+    `run        ${status.runId}`,
+    ...(error === undefined ? [] : [`error      ${failureClass ?? "internal"}: ${error}`]),
+    ...(detail === undefined ? [] : [`detail     ${detail}`]),
+    ...(failedCommand === undefined ? [] : [`command    ${failedCommand.command}: ${ended}`]),
+    ...(failedCommand?.lastLines ?? []).map((line) => `  | ${line}`),
+    ...(summary === undefined ? [] : [`packages   ${packageCounts(summary)}`]),
+    ...(journalUnit === undefined ? [] : [`log        journalctl -u ${journalUnit}`]),
+  ];
+}
+
+function packageCounts(summary: SystemUpgradeSummary): string {
+  const { upgraded, installed, removed, kept } = summary;
+  const counts = Object.entries({ upgraded, installed, removed, kept }).flatMap(([what, group]) =>
+    group === undefined ? [] : [`${group.count} ${what}`]
   );
-  return lines.join("\n");
+  return counts.length === 0 ? "none looked at yet" : counts.join(", ");
 }
 
 function findingLines({ reason, failureClass, error, detail }: AgentUpgradeStatus): string[] {

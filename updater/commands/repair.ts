@@ -62,7 +62,7 @@ async function repairLive(command: RepairCommand, before: RepairReport): Promise
   const { select, paths, progress, signal } = command;
   if (select === undefined) {
     show(command, before);
-    if (!before.state.quarantined) return EXIT_CODES.ok;
+    if (!before.state.quarantined) return before.state.ledgerProblem === undefined ? EXIT_CODES.ok : EXIT_QUARANTINED;
     progress("To repair: fleet-updater repair --select previous (or --select VERSION of an installed binary)");
     return EXIT_QUARANTINED;
   }

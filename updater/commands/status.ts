@@ -31,5 +31,5 @@ export async function statusCommand(
 ): Promise<number> {
   const state = await askState(paths.updaterSocket, signal);
   print(output === "json" ? JSON.stringify(state) : renderState(state));
-  return state.quarantined ? EXIT_QUARANTINED : EXIT_CODES.ok;
+  return state.quarantined || state.ledgerProblem !== undefined ? EXIT_QUARANTINED : EXIT_CODES.ok;
 }

@@ -11,12 +11,10 @@ import { type Architecture, bounded } from "../../contracts/formats.ts";
 import { binaryPath, type ManagedPaths } from "../../contracts/managed_paths.ts";
 import { JOURNAL_CORRUPT } from "../../contracts/updater_protocol.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
-import { replaceFileWith } from "../../lib/durable/replace_file.ts";
 import { installedDigest } from "../candidate.ts";
 import type { UpdaterRecord } from "../core/record.ts";
 import { JournalStore } from "../journal_store.ts";
-
-const ARCHIVE_MODE = 0o600;
+import { archiveFile } from "./archive_file.ts";
 
 /** Whose journal it is, and what root chose. */
 export interface ReplacementChoice {
@@ -71,19 +69,10 @@ export async function replaceCorruptJournal(
       code: "E_REPAIR_NO_BINARY",
     });
   }
-  const archive = `${paths.journal}.corrupt-${new Date(choice.nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
   // A copy, then a replacement in one step: at no moment is there no journal, which would mean "no transaction".
-  await copyFile(fs, paths.journal, archive);
+  const archive = await archiveFile(fs, paths.journal, choice.nowMs) ?? paths.journal;
   await JournalStore.overwrite(fs, paths, replacement(choice, path, installed, archive));
   return archive;
-}
-
-async function copyFile(fs: FileSystem, from: string, to: string): Promise<void> {
-  const chunks = await fs.readChunks(from);
-  if (chunks === null) return;
-  await replaceFileWith(fs, to, { mode: ARCHIVE_MODE }, async (file) => {
-    for await (const chunk of chunks) await file.write(chunk);
-  });
 }
 
 function replacement(

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { errorText, isFleetError } from "../../contracts/errors.ts";
+import { isFleetError } from "../../contracts/errors.ts";
+import { bounded } from "../../contracts/formats.ts";
 import { type ManagedPaths, managedPaths } from "../../contracts/managed_paths.ts";
 import type { Clock } from "../../lib/deadline.ts";
 import type { FileSystem } from "../../lib/durable/file_system.ts";
@@ -81,7 +82,7 @@ export async function openSystemUpgrades(parts: SystemUpgradeParts): Promise<Ope
     opened = await LedgerStore.open(fs, paths);
   } catch (error) {
     if (!isFleetError(error, "E_LEDGER_CORRUPT")) throw error;
-    const problem = errorText(error);
+    const problem = bounded(error.message);
     log.error("ledger corrupt: no system upgrades", { ledger: paths.ledger, error: problem, next: RUNBOOK });
     return without(noSystemUpgrades(refuse("E_LEDGER_CORRUPT", problem, "environment"), problem));
   }
