@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { AGENT_ARTIFACT_TYPE, AGENT_LAYER_TYPE, type AgentArtifact, ociTag, writeOciLayout } from "./oci_layout.ts";
+import { AGENT_ARTIFACT_TYPE, AGENT_LAYER_TYPE, ociTag } from "../contracts/oci_artifact.ts";
+import { type AgentArtifact, writeOciLayout } from "./oci_layout.ts";
 
 async function agent(dir: string, form: AgentArtifact["form"], ...archs: AgentArtifact["arch"][]) {
   const bytes = new TextEncoder().encode(`${form} ${archs}`);

@@ -55,6 +55,8 @@ export const PUSH_PIECE_MAX_BYTES = 32 * MIB;
 export const PUSH_STARTS_MAX = 3;
 /** Time for one request of an upload, in ms: a piece at 20 KiB/s. */
 export const PUSH_REQUEST_TIMEOUT_MS = 4 * MINUTE_MS;
+/** Time for a whole push, in ms: two programs at 50 KiB/s. */
+export const PUSH_TIMEOUT_MS = 60 * MINUTE_MS;
 /** Files of one push: one for each architecture. */
 export const PUSH_FILES_MAX = 2;
 /** Bytes at the start of an artifact that tell what it is: a program's header, or the first line of a script. */

@@ -25,6 +25,8 @@ import { type FailureClass, FleetError, isFleetError, type RetryClass } from "..
 export interface FetchPlace {
   /** The URL without query and fragment: those may hold a secret. */
   readonly shownUrl: string;
+  /** What is done with it. Default `fetch` */
+  readonly action?: string;
 }
 
 /**
@@ -55,7 +57,12 @@ export function fetchError(
   // What the surroundings did may be over the next time; what a rule refuses will not.
   retry: RetryClass = failureClass === "environment" ? "transient" : "permanent",
 ): FleetError {
-  return new FleetError(`Cannot fetch ${place.shownUrl}: ${problem}`, { code, retry, failureClass, cause });
+  return new FleetError(`Cannot ${place.action ?? "fetch"} ${place.shownUrl}: ${problem}`, {
+    code,
+    retry,
+    failureClass,
+    cause,
+  });
 }
 
 /** Codes of the environment after which the same request again is no use. */

@@ -38,6 +38,8 @@ export interface FetchOptions {
   readonly bounds?: FetchBounds;
   /** Default {@link systemClock} */
   readonly clock?: Clock;
+  /** Limit of the whole, in ms. Default the specification's for a device */
+  readonly limitMs?: number;
   /** How servers see who asks. Default `harmony-fleet-updater` */
   readonly userAgent?: string;
 }
@@ -105,7 +107,8 @@ export async function openFetchRun(
   signal: AbortSignal,
 ): Promise<FetchRun & Disposable> {
   const { bounds = {}, clock = systemClock, userAgent = "harmony-fleet-updater" } = options;
-  const requestTimeoutMs = loweredBound(loweredBound(HTTPS_REQUEST_TIMEOUT_MS, bounds.requestTimeoutMs), timeoutMs);
+  const { limitMs = HTTPS_REQUEST_TIMEOUT_MS } = options;
+  const requestTimeoutMs = loweredBound(loweredBound(limitMs, bounds.requestTimeoutMs), timeoutMs);
   const budget = new AbortController();
   const done = new AbortController();
   const cancel = () =>

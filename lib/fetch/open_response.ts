@@ -95,7 +95,8 @@ async function readWhole(place: FetchPlace, response: Response, maxBytes: number
   }
   const announced = Number(response.headers.get("content-length") ?? 0);
   const tooLarge = () => fetchError(place, "E_FETCH_MANIFEST", `the answer has more than ${maxBytes} bytes`, "policy");
-  if (announced > maxBytes) throw tooLarge();
+  // The answer to HEAD announces what GET would bring, and brings nothing.
+  if (response.body !== null && announced > maxBytes) throw tooLarge();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;
   try {

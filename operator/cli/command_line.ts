@@ -4,6 +4,7 @@
  * @module
  */
 import { Argument, Command, CommanderError, Option } from "commander";
+import { addArtifact } from "./artifacts/artifact_command_line.ts";
 import {
   checkedName,
   collect,
@@ -81,6 +82,7 @@ function addCommands(root: Command, version: string, found: Found): void {
   addDelete(root, found);
   addRelease(root, found);
   addDeployment(root, found);
+  addArtifact(root, found);
 }
 
 function addConnectionOptions(root: Command): void {

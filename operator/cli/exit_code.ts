@@ -17,12 +17,14 @@ export const EXIT = {
   notFound: 3,
   /** The resource was changed by somebody else, and repeating the change would not be safe. */
   conflict: 4,
-  /** NATS cannot be reached, or the fleet's buckets are not there yet. */
+  /** NATS or a registry cannot be reached, or the fleet's buckets are not there yet. */
   unreachable: 5,
-  /** NATS refuses the login, or what the login asks for. */
+  /** NATS or a registry refuses the login, or what the login asks for. */
   refused: 6,
   /** A document is wrong; nothing was applied. */
   badDocument: 7,
+  /** A device would refuse the artifact. */
+  artifactRefused: 8,
   /** A defect of the program, as every program of the fleet ends with one. */
   defect: EXIT_CODES.internal,
   /** Ended by SIGINT, as shells count it. */
@@ -41,9 +43,10 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.usage, "wrong command line or configuration"],
   [EXIT.notFound, "no such device, release or deployment"],
   [EXIT.conflict, "changed by somebody else meanwhile"],
-  [EXIT.unreachable, "NATS cannot be reached, or the fleet's buckets are not there yet"],
+  [EXIT.unreachable, "NATS or a registry cannot be reached, or the fleet's buckets are not there yet"],
   [EXIT.refused, "login refused"],
   [EXIT.badDocument, "a document is wrong; nothing was applied"],
+  [EXIT.artifactRefused, "a device would refuse the artifact"],
   [EXIT.defect, "a defect of fleetctl"],
   [EXIT.interrupted, "interrupted (143 for SIGTERM, 129 for SIGHUP)"],
 ];

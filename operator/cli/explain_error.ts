@@ -26,11 +26,17 @@ export interface ExplainedError {
 export function explainError(error: unknown, settings?: ConnectionSettings): ExplainedError {
   const message = errorText(error);
   const code = isFleetError(error) ? error.code : "";
-  const exitCode = EXIT_OF_CODE[code] ?? EXIT.error;
+  const exitCode = EXIT_OF_CODE[code] ?? exitOfFetch(error) ?? EXIT.error;
   const hints = error instanceof BusConnectError && code === "E_BUS_UNREACHABLE"
     ? unreachableHints(error.step, settings)
     : hintsOf(code, settings);
   return { message, hints, exitCode };
+}
+
+/** Of the way to a registry, or of what stands there. */
+function exitOfFetch(error: unknown): ExitCode | undefined {
+  if (!isFleetError(error) || !error.code.startsWith("E_FETCH_")) return undefined;
+  return error.failureClass === "environment" ? EXIT.unreachable : EXIT.artifactRefused;
 }
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
@@ -48,6 +54,10 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   E_BUS_SNAPSHOT_INCOMPLETE: EXIT.unreachable,
   E_BUS_AUTH: EXIT.refused,
   E_MANIFEST: EXIT.badDocument,
+  E_TAG_TAKEN: EXIT.conflict,
+  E_FETCH_URL: EXIT.usage,
+  E_FETCH_CA_FILE: EXIT.usage,
+  E_FETCH_LOGIN: EXIT.refused,
   E_OUTPUT_CLOSED: EXIT.outputClosed,
 };
 
@@ -70,6 +80,17 @@ function hintsOf(code: string, settings: ConnectionSettings | undefined): string
       return ["the bucket is full: raise fleetSize in the configuration of fleet-operator and restart it"];
     case "E_STORE_MALFORMED":
       return ["fleetctl delete removes such a document; a device comes back by itself, a release is applied again"];
+    case "E_TAG_TAKEN":
+      return [
+        "use another tag; --force moves this one, and releases that name it by the tag then fail on every device",
+      ];
+    case "E_FETCH_LOGIN":
+      return [
+        "to push: --registry-user with --registry-password-file, or --registry-auth-file",
+        "to inspect: devices pull without a login, so that the repository must be readable for everybody",
+      ];
+    case "E_FETCH_TLS":
+      return ["if its certificate is signed by an authority of your own, name it with --registry-ca-file"];
     case "E_CONFLICT":
       return ["look at the present state with fleetctl get, and decide again"];
     default:

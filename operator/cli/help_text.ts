@@ -22,6 +22,7 @@ First steps:
   fleetctl watch devices                        see them do it
   fleetctl release devices NAME --phase failed  who failed
   fleetctl describe device NAME                 why, and what to do next
+  fleetctl artifact push FILE oci://…           put an agent into a registry
   fleetctl apply -f web.yaml --dry-run          a deployment: on how many devices containers would change
   fleetctl deployment devices NAME --phase failed
 

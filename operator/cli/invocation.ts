@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ArtifactInvocation } from "./artifacts/artifact_invocation.ts";
 import { DEPLOYMENT_TARGET_STATES } from "../policy/deployment_target.ts";
 import type { FleetctlKind } from "./manifest/manifest_input.ts";
 
@@ -38,7 +39,10 @@ export type DeploymentPhaseName = (typeof DEPLOYMENT_PHASE_NAMES)[number];
 export type ReleaseChange = "pause" | "resume" | "retry";
 
 /** One command with its arguments. */
-export type Invocation =
+export type Invocation = FleetInvocation | ArtifactInvocation;
+
+/** A command about the fleet: it needs a connection. */
+export type FleetInvocation =
   | {
     readonly command: "apply";
     readonly files: readonly string[];

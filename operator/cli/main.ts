@@ -23,6 +23,7 @@ if (import.meta.main) {
         readInput,
         resolveConnection: (flags) => resolveConnection(flags, environment),
         openFleet,
+        environment,
         signal,
       }),
   });

@@ -6,8 +6,11 @@
 import { isFleetError } from "../../contracts/errors.ts";
 import { FLEETCTL_PROBLEMS_MAX } from "../../contracts/limits.ts";
 import type { ResourceKind } from "../../contracts/resource.ts";
+import type { ArtifactInvocation } from "./artifacts/artifact_invocation.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { applyCommand, ManifestError, readManifests } from "./commands/apply_command.ts";
+import { artifactInspectCommand } from "./commands/artifact_inspect_command.ts";
+import { artifactPushCommand } from "./commands/artifact_push_command.ts";
 import { changeReleaseCommand } from "./commands/change_release_command.ts";
 import { type CommandContext, note } from "./commands/command_context.ts";
 import { deleteCommand } from "./commands/delete_command.ts";
@@ -20,7 +23,7 @@ import type { ConnectionSettings } from "./connection/connection_settings.ts";
 import { EXIT, type ExitCode } from "./exit_code.ts";
 import { explainError } from "./explain_error.ts";
 import type { FleetAccess } from "./fleet_access.ts";
-import type { ConnectionFlags, Invocation } from "./invocation.ts";
+import type { ConnectionFlags, FleetInvocation, Invocation } from "./invocation.ts";
 import type { PlacedInput } from "./manifest/read_manifest.ts";
 import { withProgress } from "./progress.ts";
 import { printable } from "./render/printable.ts";
@@ -41,6 +44,8 @@ export interface FleetctlWorld {
   resolveConnection(flags: ConnectionFlags): Promise<ConnectionSettings>;
   /** Connects. @throws {FleetError} as the bus does */
   openFleet(settings: ConnectionSettings, onMalformed: OnMalformed): Promise<FleetAccess>;
+  /** The environment of the program. */
+  environment(name: string): string | undefined;
   /** Aborts when a person or the system ends the program. */
   readonly signal: AbortSignal;
 }
@@ -67,6 +72,9 @@ export async function runFleetctl(argv: readonly string[], world: FleetctlWorld)
       return EXIT.usage;
     }
     const { invocation } = parsed;
+    if (isArtifactInvocation(invocation)) {
+      return await endedBy(world.signal, dispatchArtifact(invocation, world));
+    }
     // What can be told without a connection is told before there is one.
     const inputs = invocation.command === "apply"
       ? await endedBy(world.signal, readManifests(invocation.files, world.readInput))
@@ -81,6 +89,16 @@ export async function runFleetctl(argv: readonly string[], world: FleetctlWorld)
     world.signal.throwIfAborted();
     return await report(error, settings, terminal);
   }
+}
+
+function isArtifactInvocation(invocation: Invocation): invocation is ArtifactInvocation {
+  return invocation.command === "artifact-push" || invocation.command === "artifact-inspect";
+}
+
+function dispatchArtifact(invocation: ArtifactInvocation, world: FleetctlWorld): Promise<ExitCode> {
+  return invocation.command === "artifact-push"
+    ? artifactPushCommand(invocation, world)
+    : artifactInspectCommand(invocation, world);
 }
 
 async function withFleet(
@@ -124,7 +142,7 @@ async function endedBy<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 async function dispatch(
-  invocation: Invocation,
+  invocation: FleetInvocation,
   inputs: readonly PlacedInput[],
   context: CommandContext,
   signal: AbortSignal,

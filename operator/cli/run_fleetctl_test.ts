@@ -24,6 +24,7 @@ function world(fleet: MemoryFleet, terminal: MemoryTerminal, changes: Partial<Fl
       fleet.onMalformed = onMalformed;
       return Promise.resolve({ ...proxied(fleet), close: () => Promise.resolve() });
     },
+    environment: () => undefined,
     signal: new AbortController().signal,
     ...changes,
   };
