@@ -120,9 +120,10 @@ export class DesiredStateReconciler {
   /** Writes the generation that counts the entries, if the one that stands there is not right. */
   async #count(id: string, hasChanged: boolean): Promise<void> {
     const { time, view, writes } = this.#options;
-    // What was only observed stands nowhere.
+    // Entries that were only told of stand nowhere to be counted.
+    if (writes.observing && hasChanged) return;
     const held = view.held(id);
-    const next = nextGeneration(held, hasChanged && !writes.observing, time.nowMs());
+    const next = nextGeneration(held, hasChanged, time.nowMs());
     if (next === null) return;
     const written = await writes.putGeneration(id, next, held.generation?.revision ?? null);
     this.#take(written, (revision) => view.putGeneration(id, { revision, value: next }));
