@@ -33,7 +33,8 @@ const AGENT_PERMISSIONS = [
 
 /*
  * The updater starts programs as root, which no permission of the runtime limits, and tells a living agent from a later
- * process by /proc, which the runtime opens only to a program with every permission. Its limits are those of its unit.
+ * process by /proc, which the runtime opens only to a program with every permission (docs/decisions/0014). Its limits are
+ * those of its unit.
  */
 const UPDATER_PERMISSIONS = ["--allow-all"];
 
@@ -63,12 +64,8 @@ export const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
   "fleetctl": {
     name: "fleetctl",
     entryPoint: "operator/cli/main.ts",
-    // Colours are asked for by the command line's package too, and the last two by that for YAML.
-    permissions: [
-      "--allow-read",
-      "--allow-net",
-      "--allow-env=FLEETCTL_*,NO_COLOR,TERM,FORCE_COLOR,CLICOLOR_FORCE,LOG_TOKENS,LOG_STREAM",
-    ],
+    // The runtime shows NO_COLOR to everybody; the last two are asked for by the package for YAML.
+    permissions: ["--allow-read", "--allow-net", "--allow-env=FLEETCTL_*,TERM,LOG_TOKENS,LOG_STREAM"],
     v8Flags: [],
   },
 };

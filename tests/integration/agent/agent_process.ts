@@ -22,7 +22,6 @@ import { openTestBus, type TestBus } from "../../nats/test_bus.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 
 const MAIN = new URL("../../../agent/main.ts", import.meta.url).pathname;
-const PERMISSIONS = PROGRAMS["fleet-agent"].permissions;
 const OPERATOR = { user: "operator", password: "operator-password" };
 /** Password of the device, which nothing may show. */
 export const DEVICE_PASSWORD = "device-password-never-shown";
@@ -99,6 +98,8 @@ export class ProcessFixture {
   readonly operator: TestBus & BusAdmin;
   /** Variables that agents are started with. */
   environment: Record<string, string> = {};
+  /** Permission flags that agents are started with. */
+  permissions: readonly string[] = PROGRAMS["fleet-agent"].permissions;
   readonly #receiver: NotifyReceiver;
   readonly #agents: AgentProcess[] = [];
   readonly #receiving: Promise<void>;
@@ -191,7 +192,7 @@ export class ProcessFixture {
           "--quiet",
           "--no-check",
           "--no-prompt",
-          ...PERMISSIONS,
+          ...this.permissions,
           MAIN,
           "--config",
           this.configPath,

@@ -27,6 +27,8 @@ export interface FleetctlOptions {
   readonly stdin?: string;
   /** Variables beside those of the connection; an empty one unsets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Permission flags. Default those of the finished program */
+  readonly permissions?: readonly string[];
 }
 
 /** A fleet without operator: tests write what an operator would. */
@@ -96,7 +98,7 @@ export class FleetctlWorld {
   /** Starts the program. */
   spawn(args: readonly string[], options: FleetctlOptions = {}): Deno.ChildProcess {
     return new Deno.Command(Deno.execPath(), {
-      args: [...fleetctlArgs(), ...args],
+      args: [...fleetctlArgs(options.permissions), ...args],
       env: this.environment(options),
       clearEnv: true,
       stdin: "piped",
@@ -120,8 +122,8 @@ export class FleetctlWorld {
 }
 
 /** Arguments of `deno` that run the program as it is shipped. */
-export function fleetctlArgs(): string[] {
-  const { permissions, entryPoint } = PROGRAMS.fleetctl;
+export function fleetctlArgs(permissions = PROGRAMS.fleetctl.permissions): string[] {
+  const { entryPoint } = PROGRAMS.fleetctl;
   return ["run", "--quiet", "--no-prompt", "--cached-only", ...permissions, `${ROOT}${entryPoint}`];
 }
 
