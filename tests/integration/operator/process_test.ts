@@ -1,6 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { fileURLToPath } from "node:url";
-import { PROGRAMS } from "../../../build/programs.ts";
 import { BUCKET_SPECS, BUCKETS } from "../../../contracts/buckets.ts";
 import { connectBus } from "../../../lib/bus/connect.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
@@ -8,55 +6,9 @@ import { release } from "../../fakes/operator_samples.ts";
 import { ScriptedDevice } from "../../fakes/scripted_device.ts";
 import { startNatsServer } from "../../nats/nats_server.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
+import { OperatorProcess, withConfig } from "./operator_process.ts";
 
-const MAIN = fileURLToPath(new URL("../../../operator/main.ts", import.meta.url));
 const BOUNDS = { natsReconnectMinMs: 20, natsReconnectMaxMs: 100, statusWriteIntervalMs: 20 };
-
-/** A running operator process; its output is read as it comes. */
-class OperatorProcess {
-  stdout = "";
-  stderr = "";
-  readonly #child: Deno.ChildProcess;
-  readonly #reading: Promise<unknown>;
-
-  constructor(args: readonly string[]) {
-    const { permissions } = PROGRAMS["fleet-operator"];
-    this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-prompt", ...permissions, MAIN, ...args],
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    this.#reading = Promise.all([
-      read(this.#child.stdout, (text) => this.stdout += text),
-      read(this.#child.stderr, (text) => this.stderr += text),
-    ]);
-  }
-
-  /** Waits for its end. @returns the exit code */
-  async end(signal?: Deno.Signal): Promise<number> {
-    if (signal !== undefined) this.#child.kill(signal);
-    const { code } = await this.#child.status;
-    await this.#reading;
-    return code;
-  }
-}
-
-async function read(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
-  const decoder = new TextDecoder();
-  for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
-}
-
-async function withConfig(config: unknown, use: (path: string) => Promise<void>): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    const path = `${directory}/operator.json`;
-    await Deno.writeTextFile(path, JSON.stringify(config), { mode: 0o640 });
-    await use(path);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
-}
 
 const configFor = (url: string) => ({ nats: { servers: [url] }, fleetSize: 10, bounds: BOUNDS });
 const connect = (url: string) => connectBus({ servers: [url], name: "process-test", auth: { kind: "none" } });
