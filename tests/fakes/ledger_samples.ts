@@ -74,7 +74,7 @@ export const SIMULATED: Extract<UpgradeEventBody, { kind: "UpgradeSimulated" }> 
 /** A finding. */
 export const APT_FINDING: UpgradeFinding = {
   reason: "UpgradeFailed",
-  failureClass: "version",
+  failureClass: "policy",
   error: "E: Sub-process /usr/bin/dpkg returned an error code (1)",
   failedCommand: { command: "apt-get full-upgrade", exitCode: 100, lastLines: ["dpkg: error"] },
 };

@@ -6,8 +6,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { DEPLOYMENT_REASONS } from "../../contracts/deployment_status.ts";
+import { SYSTEM_UPGRADE_REASONS } from "../../contracts/system_upgrade.ts";
 import { DESIRED_REASONS } from "../../operator/policy/attempt.ts";
 import { reasonOfCode } from "../../updater/effects.ts";
+import { UPDATER_FAILURES } from "../../updater/system_upgrade/core/failure_class.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const page = await Deno.readTextFile(new URL("docs/wire.md", ROOT));
@@ -60,7 +62,7 @@ Deno.test("docs/wire.md explains every reason of a status", async () => {
   const protocol = await Deno.readTextFile(new URL("contracts/updater_protocol.ts", ROOT));
   const text = updater + await sourceOf("agent") + protocol;
   const codes = [
-    ...all(updater, /"(E_FETCH_[A-Z_]+)"/g),
+    ...all(await sourceOf("lib/fetch"), /"(E_FETCH_[A-Z_]+)"/g),
     ...all(updater, /"(E_(?:DISK_SPACE|DIGEST_MISMATCH))"/g),
     "E_BYTE_LIMIT",
     "E_FS_ENOSPC",
@@ -94,4 +96,19 @@ Deno.test("docs/wire.md lists every condition with its reasons", async () => {
   // The statuses of conditions are no reasons.
   const reasonsOf = (names: string[]) => [...new Set(names)].filter((name) => !["True", "False"].includes(name)).sort();
   assertEquals(reasonsOf(documented("conditions", 3)), reasonsOf(written));
+});
+
+Deno.test("docs/wire.md explains every reason of a system upgrade, each with its class", () => {
+  assertEquals(documented("system reasons"), [...SYSTEM_UPGRADE_REASONS]);
+  const start = page.indexOf("<!-- table: system reasons -->");
+  const rows = (page.slice(start).split("\n\n")[0] ?? "").split("\n").slice(3);
+  const classes = new Map(
+    rows.map((row) => row.split("|").map((cell) => cell.replaceAll("`", "").trim()).slice(1, 3)) as [
+      string,
+      string,
+    ][],
+  );
+  for (const [reason, failureClass] of Object.entries(UPDATER_FAILURES)) {
+    assertEquals([reason, classes.get(reason)], [reason, failureClass]);
+  }
 });

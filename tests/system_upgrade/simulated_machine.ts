@@ -75,7 +75,7 @@ const FINE: StepResult = { ok: true, value: undefined };
 const KERNEL = "6.1.0-28";
 
 function failing(reason: "UpgradeFailed" | "RebootRefused"): StepResult<never> {
-  return { ok: false, finding: { reason, failureClass: "version", error: "it was made to fail" } };
+  return { ok: false, finding: { reason, failureClass: "policy", error: "it was made to fail" } };
 }
 
 function packagesOf(machine: Machine, scenario: MachineScenario, gate: Gate): PackageManager {

@@ -5,9 +5,9 @@
  * @module
  */
 import { PACKAGES_NAMED_MAX } from "../../contracts/limits.ts";
-import type { PackageGroup, SystemUpgradeReason } from "../../contracts/system_upgrade.ts";
-import type { FailureClass } from "../../contracts/errors.ts";
-import type { UpgradeFinding } from "./core/ledger.ts";
+import type { PackageGroup } from "../../contracts/system_upgrade.ts";
+import type { UpdaterFailure } from "./core/failure_class.ts";
+import { upgradeFinding } from "./core/ledger.ts";
 import { SPACE_RESERVES, spaceProblem, type SpaceReserves } from "./core/space_rule.ts";
 import type { UpgradeEffect, UpgradeEffectKind } from "./core/upgrade_effect.ts";
 import type { UpgradeEventBody } from "./core/upgrade_event.ts";
@@ -28,8 +28,8 @@ type Executor<K extends UpgradeEffectKind> = (
   signal: AbortSignal,
 ) => Promise<UpgradeEventBody>;
 
-function failed(reason: SystemUpgradeReason, failureClass: FailureClass, error: string): UpgradeEventBody {
-  return { kind: "StepFailed", finding: { reason, failureClass, error } };
+function failed(reason: UpdaterFailure, error: string): UpgradeEventBody {
+  return { kind: "StepFailed", finding: upgradeFinding(reason, error) };
 }
 
 /** The event of a step that either did what it should or not. */
@@ -52,7 +52,7 @@ function few(names: readonly string[]): string {
 
 async function roomFor({ host, reserves }: StepContext, archiveBytes: number): Promise<UpgradeEventBody | undefined> {
   const problem = spaceProblem(await host.spaces(), archiveBytes, reserves ?? SPACE_RESERVES);
-  return problem === undefined ? undefined : failed("DiskFull", "environment", problem);
+  return problem === undefined ? undefined : failed("DiskFull", problem);
 }
 
 const EXECUTORS: { readonly [K in UpgradeEffectKind]: Executor<K> } = {
@@ -62,7 +62,7 @@ const EXECUTORS: { readonly [K in UpgradeEffectKind]: Executor<K> } = {
         await context.packages.look(signal),
         ({ readOnly, unfinished }) =>
           readOnly.length > 0
-            ? failed("ReadOnlyFileSystem", "environment", `cannot be written to: ${few(readOnly)}`)
+            ? failed("ReadOnlyFileSystem", `cannot be written to: ${few(readOnly)}`)
             : { kind: "HostChecked", pending: unfinished.length > 0 },
       ),
   ConfigurePending: async ({ packages }, { attemptId }, signal) =>
@@ -75,7 +75,7 @@ const EXECUTORS: { readonly [K in UpgradeEffectKind]: Executor<K> } = {
     const { plan, downloadBytes } = result.value;
     const going = protectedRemovals(plan);
     if (going.length > 0) {
-      return failed("ProtectedRemoval", "policy", `the upgrade would remove ${few(going)}: nothing was changed`);
+      return failed("ProtectedRemoval", `the upgrade would remove ${few(going)}: nothing was changed`);
     }
     return await roomFor(context, downloadBytes) ?? {
       kind: "UpgradeSimulated",
@@ -96,19 +96,14 @@ const EXECUTORS: { readonly [K in UpgradeEffectKind]: Executor<K> } = {
     if (!result.ok) return { kind: "StepFailed", finding: result.finding };
     const { unfinished } = result.value;
     if (unfinished.length > 0) {
-      return failed("AuditFailed", "version", `packages are not in a final state: ${few(unfinished)}`);
+      return failed("AuditFailed", `packages are not in a final state: ${few(unfinished)}`);
     }
     await packages.tidy(signal);
     return { kind: "PackagesAudited" };
   },
   Reboot: async ({ host }, _effect, signal) => {
     const result = await host.reboot(signal);
-    const refused: UpgradeFinding = {
-      reason: "RebootRefused",
-      failureClass: "environment",
-      error: "the reboot did not begin",
-    };
-    return { kind: "StepFailed", finding: result.ok ? refused : result.finding };
+    return result.ok ? failed("RebootRefused", "it did not begin") : { kind: "StepFailed", finding: result.finding };
   },
 };
 

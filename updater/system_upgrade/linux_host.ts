@@ -19,6 +19,7 @@ import type { FileSystem } from "../../lib/durable/file_system.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { SystemTool } from "../systemd/system_tool.ts";
 import type { UnitCommand } from "./apt/unit_command.ts";
+import { upgradeFinding } from "./core/ledger.ts";
 import { type Space, SPACE_PATHS } from "./core/space_rule.ts";
 import type { StepResult, UpgradeHost } from "./ports.ts";
 
@@ -78,7 +79,7 @@ class LinuxHost implements UpgradeHost {
       log.state("reboot", "the reboot is refused", { error: said }, "warn");
       if (clock.monotonicMs() >= endMs) {
         const error = bounded(`the device was not rebooted: ${said}`);
-        return { ok: false, finding: { reason: "RebootRefused", failureClass: "environment", error } };
+        return { ok: false, finding: upgradeFinding("RebootRefused", error) };
       }
       await clock.sleep(loweredBound(REBOOT_RETRY_MS, bounds?.rebootRetryMs), signal);
     }
@@ -118,7 +119,7 @@ class LinuxHost implements UpgradeHost {
     log.info("the reboot is under way");
     await clock.sleep(REBOOT_UNDER_WAY_MS, signal);
     const error = `the reboot was under way, and was not over within ${REBOOT_UNDER_WAY_MS} ms`;
-    return { ok: false, finding: { reason: "RebootRefused", failureClass: "environment", error } };
+    return { ok: false, finding: upgradeFinding("RebootRefused", error) };
   }
 }
 

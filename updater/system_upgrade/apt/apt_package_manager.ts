@@ -39,8 +39,8 @@ import {
   upgradeCommand,
   writableCommand,
 } from "./apt_commands.ts";
-import { runChange } from "./change_unit.ts";
-import { type CommandEnd, findingOf } from "./command_report.ts";
+import { type ChangeEnd, runChange } from "./change_unit.ts";
+import { findingOf } from "./command_report.ts";
 import { type AptStep, isWorthRepeating } from "./judge_failure.ts";
 import type { UnitCommand, UnitCommandRun } from "./unit_command.ts";
 
@@ -104,7 +104,7 @@ class AptPackageManager implements PackageManager {
     for (let tries = 1;;) {
       const run = await command(refreshCommand(), timeoutMs, signal);
       if (run.succeeded) return done(undefined);
-      const finding = findingOf("refresh", run, POST_MORTEM_LINES_MAX);
+      const finding = this.#finding("refresh", run);
       // apt does not wait for the lock of the index, whatever it is told.
       const locked = finding.reason === "LockTimeout";
       if (locked && clock.monotonicMs() >= lockEndMs) return lost(finding);
@@ -185,16 +185,21 @@ class AptPackageManager implements PackageManager {
     }
   }
 
-  #failed(step: AptStep, end: CommandEnd | UnitCommandRun): StepResult<never> {
+  #failed(step: AptStep, end: ChangeEnd | UnitCommandRun): StepResult<never> {
+    return lost(this.#finding(step, end));
+  }
+
+  #finding(step: AptStep, end: ChangeEnd | UnitCommandRun): UpgradeFinding {
     const { command, exitCode, signal, timedOut, durationMs, lines } = end;
-    return lost(findingOf(step, {
+    return findingOf(step, {
       command,
       lines,
+      ...("lost" in end && end.lost === true ? { lost: true } : {}),
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(signal === undefined ? {} : { signal }),
       ...(timedOut === undefined ? {} : { timedOut }),
       ...(durationMs === undefined ? {} : { durationMs }),
-    }, POST_MORTEM_LINES_MAX));
+    }, POST_MORTEM_LINES_MAX);
   }
 }
 

@@ -40,7 +40,7 @@ export interface ChangeContext {
 }
 
 /** How a change ended: by itself, or without leaving a result. */
-export type ChangeEnd = CommandEnd & { readonly succeeded: boolean };
+export type ChangeEnd = CommandEnd & { readonly succeeded: boolean; readonly lost?: boolean };
 
 /*
  * TERM, as a shutdown sends it, is waited out: dpkg finishes what it has begun, as long as systemd lets it. The bound is
@@ -137,7 +137,7 @@ class Change {
   }
 
   async #lost(why: string, signal: AbortSignal): Promise<ChangeEnd> {
-    return { ...this.#base(), succeeded: false, lines: [...await this.#lines(signal), why] };
+    return { ...this.#base(), succeeded: false, lost: true, lines: [...await this.#lines(signal), why] };
   }
 
   #systemctl(args: readonly string[], signal: AbortSignal) {

@@ -6,7 +6,7 @@
 import { COMMAND_NAME_MAX_CHARS, COMMAND_REPORT_MAX_BYTES } from "../../../contracts/limits.ts";
 import { bounded } from "../../../contracts/formats.ts";
 import type { CommandReport } from "../../../contracts/system_upgrade.ts";
-import type { UpgradeFinding } from "../core/ledger.ts";
+import { type UpgradeFinding, upgradeFinding } from "../core/ledger.ts";
 import { type AptStep, judgeFailure } from "./judge_failure.ts";
 
 /** How a command ended. */
@@ -42,17 +42,23 @@ export function commandReportOf({ command, lines, ...how }: CommandEnd, linesMax
  * The finding of a command that failed.
  *
  * @param step What it was to do
- * @param end How it ended
+ * @param end How it ended; `lost`: its unit ended without leaving a result
  * @param linesMax Most lines that are kept
  */
-export function findingOf(step: AptStep, end: CommandEnd, linesMax: number): UpgradeFinding {
-  const failedCommand = commandReportOf(end, linesMax);
-  const judged = judgeFailure(step, end.lines);
+export function findingOf(
+  step: AptStep,
+  end: CommandEnd & { readonly lost?: boolean },
+  linesMax: number,
+): UpgradeFinding {
+  const { lost = false, ...how } = end;
+  const failedCommand = commandReportOf(how, linesMax);
   const changes = step === "upgrade" || step === "configure";
-  if (end.timedOut === true && changes) {
-    const error = `${end.command} was not over in time, and was ended`;
-    return { reason: "UpgradeTimedOut", failureClass: "version", error, failedCommand };
+  if (lost) return upgradeFinding("Interrupted", how.lines.at(-1) ?? "its unit ended", failedCommand);
+  if (how.timedOut === true && changes) {
+    const error = `${how.command} was not over in time, and was ended`;
+    return upgradeFinding("UpgradeTimedOut", error, failedCommand);
   }
-  if (end.timedOut === true) return { ...judged, error: `${end.command} was not over in time`, failedCommand };
-  return { ...judged, failedCommand };
+  const { reason, error } = judgeFailure(step, how.lines);
+  const late = how.timedOut === true ? `${how.command} was not over in time` : undefined;
+  return upgradeFinding(reason, late ?? error, failedCommand);
 }

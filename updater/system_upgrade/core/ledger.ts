@@ -34,6 +34,7 @@ import {
   type SystemUpgradeTransition,
   systemUpgradeTransition,
 } from "../../../contracts/system_upgrade.ts";
+import { UPDATER_FAILURES, type UpdaterFailure } from "./failure_class.ts";
 
 /** Version of the ledger's body. A reader refuses a newer one. */
 export const LEDGER_SCHEMA = 1;
@@ -52,6 +53,18 @@ export interface UpgradeFinding {
   readonly failureClass: FailureClass;
   readonly error: string;
   readonly failedCommand?: CommandReport;
+}
+
+/**
+ * A finding.
+ *
+ * @param reason Its reason, which says its class
+ * @param error One clear line
+ * @param failedCommand The command that failed, if one did
+ */
+export function upgradeFinding(reason: UpdaterFailure, error: string, failedCommand?: CommandReport): UpgradeFinding {
+  const failureClass = UPDATER_FAILURES[reason];
+  return { reason, failureClass, error, ...(failedCommand === undefined ? {} : { failedCommand }) };
 }
 
 /** The upgrade that is under way, or the last one. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isUpgrading, type Ledger, type LedgerRun } from "./ledger.ts";
+import { isUpgrading, type Ledger, type LedgerRun, upgradeFinding } from "./ledger.ts";
 import { moveRun } from "./rewrite_ledger.ts";
 import { effectOf, type UpgradeOutcome } from "./upgrade_transition.ts";
 
@@ -44,11 +44,10 @@ export function recoverRun(ledger: Ledger, boot: BootFacts, atMs: number): Upgra
   // The device is in another boot than the one whose packages were changed: nothing is owed for it any more.
   const { rebootOwedBootId: _over, ...failed } = moveRun(settled, after, atMs, {
     phase: "failed",
-    finding: {
-      reason: "Interrupted",
-      failureClass: "environment",
-      error: `the device went down while it was ${run.phase}, before the upgrade was recorded as done`,
-    },
+    finding: upgradeFinding(
+      "Interrupted",
+      `the device went down while it was ${run.phase}, before the upgrade was recorded as done`,
+    ),
   });
   return { ledger: failed, effects: [] };
 }
