@@ -62,7 +62,7 @@ Deno.test("docs/wire.md explains every reason of a status", async () => {
   const protocol = await Deno.readTextFile(new URL("contracts/updater_protocol.ts", ROOT));
   const text = updater + await sourceOf("agent") + protocol;
   const codes = [
-    ...all(await sourceOf("lib/fetch"), /"(E_FETCH_[A-Z_]+)"/g),
+    ...all(await sourceOf("lib/fetch") + await sourceOf("lib/oci"), /"(E_FETCH_[A-Z_]+)"/g),
     ...all(updater, /"(E_(?:DISK_SPACE|DIGEST_MISMATCH))"/g),
     "E_BYTE_LIMIT",
     "E_FS_ENOSPC",
