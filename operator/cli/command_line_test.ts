@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { parseCommandLine } from "./command_line.ts";
 import { EXIT_MEANINGS } from "./exit_code.ts";
 import type { Invocation } from "./invocation.ts";
+import { namesOfKind } from "./kind_terms.ts";
+import { FLEETCTL_KINDS } from "./manifest/manifest_input.ts";
 
 const parse = (line: string) => parseCommandLine(line.split(" ").filter((part) => part !== ""), "1.2.3", null);
 
@@ -50,6 +52,21 @@ Deno.test("parseCommandLine() reads every command", () => {
     "release devices x": { command: "release-devices", name: "x", phase: "targets", ...none },
     "release devices x --phase rolledBack": { command: "release-devices", name: "x", phase: "rolled-back", ...none },
     "release devices x --phase rolled-back": { command: "release-devices", name: "x", phase: "rolled-back", ...none },
+    "get deploy": { command: "get", kind: "FleetDeployment", names: [], ...none },
+    "describe fleetdeployment/web.eu": {
+      command: "describe",
+      kind: "FleetDeployment",
+      names: ["web.eu"],
+      output: "table",
+    },
+    "deployment devices web": { command: "deployment-devices", name: "web", phase: "targets", ...none },
+    "deployment devices web --phase failed -o json": {
+      command: "deployment-devices",
+      name: "web",
+      phase: "failed",
+      selector: {},
+      output: "json",
+    },
   };
   for (const [line, expected] of Object.entries(cases)) assertEquals(invocationOf(line), expected as Invocation, line);
 });
@@ -128,4 +145,16 @@ Deno.test("parseCommandLine() gives help with examples, and the version", () => 
   const root = parse("--help");
   assert(root.kind === "text");
   for (const [code, meaning] of EXIT_MEANINGS) assert(root.text.includes(`${code}  ${meaning}`), meaning);
+});
+
+Deno.test("parseCommandLine() knows every name of every kind, and helps with those that nobody knows", () => {
+  for (const kind of FLEETCTL_KINDS) {
+    for (const name of namesOfKind(kind)) {
+      const found = invocationOf(`get ${name.toUpperCase()}`);
+      assertEquals(found.command === "get" ? found.kind : undefined, kind, name);
+    }
+  }
+  assert(usageOf("get deplyoments").includes("use devices, releases or deployments; did you mean deployments?"));
+  assert(usageOf("deployment devices web --phase faild").includes("Did you mean failed?"));
+  assert(usageOf("deployment devices -web-").startsWith("fleetctl: "));
 });

@@ -43,3 +43,23 @@ Deno.test("fieldChanges() shows a whole value where the types differ", () => {
   assertEquals(lines({ a: [1] }, { a: { b: 1 } }), ['~ spec.a: [1] -> {"b":1}']);
   assertEquals(lines(undefined, { a: 1 }), ['+ spec: {"a":1}']);
 });
+
+Deno.test("fieldChanges() compares containers by name, and tells when their order changes", () => {
+  const container = (name: string, image: string, more: object = {}) => ({ name, image, ...more });
+  const workload = (...containers: unknown[]) => ({ podmanV0: { containers } });
+  const before = workload(container("app", "r/app:1", { env: { A: "1" } }), container("db", "r/db:1"));
+  assertEquals(lines(before, before), []);
+  assertEquals(lines({}, before), [
+    '+ spec.podmanV0.containers[app]: {"name":"app","image":"r/app:1","env":{"A":"1"}}',
+    '+ spec.podmanV0.containers[db]: {"name":"db","image":"r/db:1"}',
+  ]);
+  assertEquals(lines(before, workload(container("db", "r/db:1"), container("app", "r/app:2", { env: { A: "2" } }))), [
+    '~ spec.podmanV0.containers.order: ["app","db"] -> ["db","app"]',
+    '~ spec.podmanV0.containers[app].image: "r/app:1" -> "r/app:2"',
+    '~ spec.podmanV0.containers[app].env.A: "1" -> "2"',
+  ]);
+  assertEquals(lines(before, workload(container("new", "r/new:1"), container("db", "r/db:1"))), [
+    '+ spec.podmanV0.containers[new]: {"name":"new","image":"r/new:1"}',
+    '- spec.podmanV0.containers[app]: {"name":"app","image":"r/app:1","env":{"A":"1"}}',
+  ]);
+});

@@ -5,8 +5,8 @@ import { FleetError } from "../../../contracts/errors.ts";
 import { releaseIdentity } from "../../../contracts/release_identity.ts";
 import { API_VERSION } from "../../../contracts/resource.ts";
 import { sampleDeviceStatus } from "../../../tests/fakes/memory_fleet.ts";
-import { ARTIFACT, release } from "../../../tests/fakes/operator_samples.ts";
-import type { ManifestInput, ReleaseInput } from "../manifest/manifest_input.ts";
+import { ARTIFACT, deployment, release } from "../../../tests/fakes/operator_samples.ts";
+import type { DeploymentInput, ManifestInput, ReleaseInput } from "../manifest/manifest_input.ts";
 import { previewApply } from "./preview_apply.ts";
 
 function device(name: string, groups: string[], status: Partial<DeviceStatus> | null = {}): Device {
@@ -133,4 +133,53 @@ Deno.test("previewApply() refuses what apply would refuse", () => {
   const state = { devices: FLEET, deployments: [], releases: [release({ name: "r" })] };
   const error = assertThrows(() => previewApply([{ ...input(), generation: 2 }], state), FleetError);
   assertEquals(error.code, "E_CONFLICT");
+});
+
+function workload(name: string, image = "r.example/app:1", groups = ["edge"]): DeploymentInput {
+  const podmanV0 = { containers: [{ name: "app", image }] };
+  return {
+    kind: "FleetDeployment",
+    name,
+    spec: { ...deployment({ name }).spec, allowedGroups: groups, podmanV0 },
+  };
+}
+
+Deno.test("previewApply() counts on how many devices containers would change, by the operator's own rule", () => {
+  const web = { ...deployment({ name: "web" }), spec: workload("web").spec };
+  const state = { devices: [device("d1", ["edge"]), device("d2", ["edge", "core"]), device("d3", [])], releases: [] };
+  const created = previewApply([workload("web")], { ...state, deployments: [] });
+  assertEquals(created.results.map(({ action }) => action), ["created"]);
+  assertEquals(created.impact.deployments, [{ deployment: "web", targets: 2, gained: 2, lost: 0, changed: 0 }]);
+  assertEquals([created.impact.workloadsChanged, created.impact.newAttempts], [2, 0]);
+  const edited = previewApply([workload("web", "r.example/app:2", ["core"])], { ...state, deployments: [web] }).impact;
+  assertEquals(edited.deployments, [{ deployment: "web", targets: 1, gained: 0, lost: 1, changed: 1 }]);
+  assertEquals(edited.workloadsChanged, 2);
+  const unchanged = previewApply([workload("web")], { ...state, deployments: [web] });
+  assertEquals([unchanged.results[0]?.action, unchanged.impact.workloadsChanged], ["unchanged", 0]);
+  const closed = workload("web");
+  const warned = previewApply([{ ...closed, spec: { ...closed.spec, targetSelector: { matchExpressions: [] } } }], {
+    ...state,
+    deployments: [web],
+  });
+  assertEquals(warned.impact.deployments[0]?.lost, 2);
+  assertEquals(warned.results[0]?.warnings, [
+    "targetSelector.matchExpressions is not supported: the deployment is placed on no device",
+  ]);
+});
+
+Deno.test("previewApply() says which deployments a device would get, change and lose", () => {
+  const deployments = ["web", "db"].map((name) => ({ ...deployment({ name }), spec: workload(name).spec }));
+  const state = { devices: [device("d1", ["edge"]), device("d2", ["core"])], releases: [], deployments };
+  const inputs: ManifestInput[] = [
+    workload("web", "r.example/app:2"),
+    { kind: "Device", name: "d1", spec: { groups: ["edge"] } },
+    { kind: "Device", name: "d2", spec: { groups: ["edge"] } },
+  ];
+  const { impact } = previewApply(inputs, state);
+  assertEquals(impact.devices.map(({ device, deployments }) => [device, deployments]), [
+    ["d1", { gained: [], lost: [], changed: ["web"] }],
+    ["d2", { gained: ["db", "web"], lost: [], changed: [] }],
+  ]);
+  const left = previewApply([{ kind: "Device", name: "d1", spec: { groups: [] } }], state).impact;
+  assertEquals(left.devices[0]?.deployments.lost, ["db", "web"]);
 });
