@@ -57,6 +57,8 @@ export interface FetchRun extends FetchPlace {
   readonly signal: AbortSignal;
 }
 
+const CERTIFICATE_BEGIN = "-----BEGIN CERTIFICATE-----";
+
 async function readAuthorities(place: FetchPlace, caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
   const unusable = (problem: string, cause?: unknown) =>
@@ -68,10 +70,11 @@ async function readAuthorities(place: FetchPlace, caFile: string | undefined): P
     throw unusable("cannot be read", error);
   }
   if (bytes === null) throw unusable("is not there");
-  const pem = new TextDecoder().decode(bytes);
-  // The runtime takes a file without any and then trusts the built-in authorities alone.
-  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw unusable("holds no certificate");
-  return [pem];
+  // One by one: of files that were put together without a line feed between them the runtime sees the first alone.
+  const [, ...certificates] = new TextDecoder().decode(bytes).split(CERTIFICATE_BEGIN);
+  // Of a file without any it says nothing, and then trusts the built-in authorities alone.
+  if (certificates.length === 0) throw unusable("holds no certificate");
+  return certificates.map((rest) => CERTIFICATE_BEGIN + rest);
 }
 
 async function openClient(place: FetchPlace, caFile: string | undefined): Promise<Deno.HttpClient> {

@@ -213,6 +213,18 @@ Deno.test("a missing or senseless CA file is an error of the device", () =>
     assertEquals(verdict(await fetchAll(world, url)), "E_FETCH_CA_FILE environment");
   }));
 
+Deno.test("every authority of a CA file is trusted, however the file was put together", () =>
+  withWorld(async (world) => {
+    const url = world.host.answer("/agent", { kind: "file", bytes: BYTES });
+    const other = (await createTestAuthority("another")).caCert.trimEnd();
+    for (const between of ["\n", "", "\r\n# a comment\r\n"]) {
+      await Deno.writeTextFile(world.caFile, `${other}${between}${world.authority.caCert}`);
+      assertEquals(verdict(await fetchAll(world, url)), "fetched", JSON.stringify(between));
+    }
+    await Deno.writeTextFile(world.caFile, other);
+    assertEquals(verdict(await fetchAll(world, url)), "E_FETCH_TLS environment");
+  }));
+
 Deno.test("a CA file is read up to its limit", () =>
   withWorld(async (world) => {
     const url = world.host.answer("/agent", { kind: "file", bytes: BYTES });
