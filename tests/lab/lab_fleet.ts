@@ -300,7 +300,7 @@ export class LabFleet implements AsyncDisposable {
   async evidence(): Promise<string> {
     if (!this.device.isOn) return "the device is off\n";
     const script = `systemctl status ${AGENT} ${UPDATER} --no-pager --lines=0 2>&1; cat ${this.paths.journal}; echo
-      journalctl --no-pager -o short-precise -u ${AGENT} -u ${UPDATER} -n 80`;
+      journalctl --no-pager -o short-precise -u ${AGENT} -u ${UPDATER} -u 'fleet-system-upgrade*' -n 80`;
     return (await this.device.exec(["sh", "-c", script])).stdout;
   }
 

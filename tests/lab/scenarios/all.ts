@@ -12,6 +12,7 @@ import { FORMS } from "./forms.ts";
 import { INSTALLATION } from "./installation.ts";
 import { INTERRUPTIONS } from "./interruptions.ts";
 import { PODMAN } from "./podman.ts";
+import { SYSTEM_UPGRADES } from "./system_upgrades.ts";
 import { UPGRADES } from "./upgrades.ts";
 
 /** Every scenario of the lab. */
@@ -24,5 +25,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...INTERRUPTIONS,
   ...FAULTS,
   ...PODMAN,
+  ...SYSTEM_UPGRADES,
   ...FIGURES,
 ];
