@@ -26,13 +26,19 @@ function capabilities(): bigint {
 
 const CAP_SYS_ADMIN = 21n;
 
-/** Why no device can be booted here, or undefined. */
-export function machineProblem(): string | undefined {
+/**
+ * Why no device can be booted here, or undefined.
+ *
+ * @param tools Programs that are needed besides. Default none
+ */
+export function machineProblem(tools: readonly string[] = []): string | undefined {
   if (Deno.build.os !== "linux") return "needs Linux";
   if (Deno.uid() !== 0) return "needs root";
   if ((capabilities() >> CAP_SYS_ADMIN & 1n) === 0n) return "needs the right to mount";
   const missing = TOOLS.filter((tool) => !hasTool(tool));
   if (missing.length > 0) return `needs ${missing.join(", ")} (apt install systemd-container)`;
+  const lacking = tools.filter((tool) => !hasTool(tool));
+  if (lacking.length > 0) return `needs ${lacking.join(", ")}`;
   if (!/\bcgroup2$/m.test(Deno.readTextFileSync("/proc/filesystems"))) return "needs control groups v2";
   return undefined;
 }
@@ -50,10 +56,11 @@ const SHORT_SYSTEM: LabSystem = "debian-12";
  *
  * @param system The system
  * @param inShort Whether a short run has the time for it. Default yes
+ * @param tools Programs of this machine that it needs besides. Default none
  */
-export function labProblem(system: LabSystem, inShort = true): string | undefined {
+export function labProblem(system: LabSystem, inShort = true, tools: readonly string[] = []): string | undefined {
   const wanted = Deno.env.get(LAB_VARIABLE) ?? "";
   if (wanted !== "1" && wanted !== "short") return "runs with ./dev lab";
   if (wanted === "short" && (!inShort || system !== SHORT_SYSTEM)) return "runs with ./dev lab, not in a short run";
-  return machineProblem() ?? (hasImage(system) ? undefined : "needs its image (./dev lab makes it)");
+  return machineProblem(tools) ?? (hasImage(system) ? undefined : "needs its image (./dev lab makes it)");
 }

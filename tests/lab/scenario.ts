@@ -18,6 +18,8 @@ export interface Scenario {
   readonly options?: Omit<LabFleetOptions, "system">;
   /** Whether a short run has the time for it. Default no */
   readonly inShort?: boolean;
+  /** Programs of this machine that it needs besides those of the lab. */
+  readonly tools?: readonly string[];
   /** Runs on a device whose agent 1.0.0 is READY. */
   run(lab: LabFleet, note: NoteFigure): Promise<void>;
 }

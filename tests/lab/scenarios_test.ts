@@ -26,7 +26,7 @@ async function run(scenario: Scenario, system: LabSystem): Promise<void> {
 
 for (const system of LAB_SYSTEMS) {
   for (const scenario of SCENARIOS) {
-    const problem = labProblem(system, scenario.inShort ?? false);
+    const problem = labProblem(system, scenario.inShort ?? false, scenario.tools);
     const name = `${scenario.name} on ${system}: ${scenario.title}`;
     if (problem === undefined) Deno.test(name, () => run(scenario, system));
     else Deno.test({ name: `${name} (skipped: ${problem})`, ignore: true, fn: () => {} });

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { waitUntil } from "../../nats/wait_until.ts";
+import { REPOSITORY_TOOLS } from "../apt_repository.ts";
 import { AGENT, UPDATER } from "../lab_fleet.ts";
 import type { Scenario } from "../scenario.ts";
 import { FAST_APT, withApt } from "../system_upgrade_lab.ts";
@@ -341,7 +342,7 @@ const corruptLedger: Scenario = {
 };
 
 /** Every scenario of system upgrades. */
-export const SYSTEM_UPGRADES: readonly Scenario[] = [
+export const SYSTEM_UPGRADES: readonly Scenario[] = ([
   plainUpgrade,
   configurationFiles,
   heldAndRemoved,
@@ -355,4 +356,4 @@ export const SYSTEM_UPGRADES: readonly Scenario[] = [
   refusedReboot,
   expiry,
   corruptLedger,
-];
+] satisfies Scenario[]).map((scenario) => ({ ...scenario, tools: REPOSITORY_TOOLS }));
