@@ -69,6 +69,8 @@ export {
 } from "./contracts/formats.ts";
 export * from "./contracts/limits.ts";
 export * from "./contracts/managed_paths.ts";
+export * from "./contracts/oci_artifact.ts";
+export * from "./contracts/oci_reference.ts";
 export * from "./contracts/placement.ts";
 export * from "./contracts/podman_workload.ts";
 export * from "./contracts/readiness.ts";

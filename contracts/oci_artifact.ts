@@ -53,14 +53,16 @@ export const ociDescriptor = object(descriptorShape);
 export type OciDescriptor = Decoded<typeof ociDescriptor>;
 
 const platform = object({ architecture: word, os: word, variant: optional(word) });
-const indexEntry = object({ ...descriptorShape, platform: optional(platform) });
+/** Decodes an entry of an index. */
+export const ociIndexEntry = object({ ...descriptorShape, platform: optional(platform) });
 /** An entry of an index. */
-export type OciIndexEntry = Decoded<typeof indexEntry>;
+export type OciIndexEntry = Decoded<typeof ociIndexEntry>;
 
 const annotationName = text({ what: "a name", maxChars: 256 });
 const annotations = optional(map(annotationName, text({ what: "a text", maxChars: 4_096, minChars: 0 }), LABELS_MAX));
 
-const manifestShape = object({
+/** Decodes the members of an image manifest. */
+export const ociManifestShape = object({
   schemaVersion: integer(2, 2),
   artifactType: optional(mediaType),
   config: object({ mediaType }),
@@ -68,11 +70,11 @@ const manifestShape = object({
   annotations,
 });
 /** An image manifest. */
-export type OciManifest = Decoded<typeof manifestShape>;
+export type OciManifest = Decoded<typeof ociManifestShape>;
 const indexShape = object({
   schemaVersion: integer(2, 2),
   artifactType: optional(mediaType),
-  manifests: list(indexEntry, OCI_INDEX_MANIFESTS_MAX),
+  manifests: list(ociIndexEntry, OCI_INDEX_MANIFESTS_MAX),
 });
 
 /** What stands under a reference. */
@@ -95,7 +97,7 @@ export function ociDocument(value: unknown, contentType: string | undefined): Oc
   const type = said ?? contentType?.split(";", 1)[0]?.trim().toLowerCase();
   switch (type) {
     case OCI_MANIFEST_TYPE:
-      return { kind: "manifest", manifest: manifestShape(value, "") };
+      return { kind: "manifest", manifest: ociManifestShape(value, "") };
     case OCI_INDEX_TYPE:
       return { kind: "index", entries: indexShape(value, "").manifests };
     default: {
@@ -173,9 +175,13 @@ export function agentLayer({ artifactType, config, layers }: OciManifest): OciDe
 
 /** An agent whose manifest is made. */
 export interface AgentLayerSource {
+  /** Version that it has compiled in. */
   readonly version: string;
+  /** Architecture that it is for. */
   readonly arch: Architecture;
+  /** Program or script. */
   readonly form: BinaryForm;
+  /** Its bytes. */
   readonly sizeBytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;

@@ -10,7 +10,9 @@ import { OCI_REPOSITORY_MAX_CHARS, OCI_TAG_MAX_CHARS } from "./limits.ts";
 export interface OciReference {
   /** Host in lower case, with a port if one was given; an IPv6 address in brackets. */
   readonly host: string;
+  /** Its name in the registry. */
   readonly repository: string;
+  /** What is meant of it. */
   readonly target:
     | { readonly kind: "tag"; readonly tag: string }
     /** `sha256:` and 64 hexadecimal digits. */
@@ -19,6 +21,7 @@ export interface OciReference {
 
 /** What is wrong with a reference, for a message after its name. */
 export interface OciReferenceProblem {
+  /** Words such as `names no host`. */
   readonly problem: string;
 }
 

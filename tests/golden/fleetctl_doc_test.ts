@@ -30,7 +30,8 @@ Deno.test("docs/fleetctl.md shows every sample as the program prints it", async 
 
 Deno.test("docs/fleetctl.md names every command, option, count and exit code", () => {
   const commands = ["apply", "get", "watch", "describe", "delete", "release pause", "release resume", "release retry"];
-  for (const command of [...commands, "release devices", "deployment devices"]) {
+  const more = ["release devices", "deployment devices", "artifact push", "artifact inspect"];
+  for (const command of [...commands, ...more]) {
     assert(DOC.includes(`fleetctl ${command}`), command);
     const help = parseCommandLine([...command.split(" "), "--help"], "", null);
     assert(help.kind === "text");
