@@ -5,12 +5,10 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { REPOSITORY_ROOT } from "./bundle.ts";
 import { ensureImage, LAB_SYSTEMS, type LabSystem } from "../tests/lab/lab_image.ts";
 import { LAB_VARIABLE, machineProblem } from "../tests/lab/lab_machine.ts";
-import { readResults, REPORT_VARIABLE } from "../tests/lab/lab_report.ts";
-import { renderFigures, renderMatrix } from "../tests/lab/render_matrix.ts";
 import { SCENARIOS } from "../tests/lab/scenarios/all.ts";
+import { isSystem, runDeviceTests, write } from "./device_tests.ts";
 
 const USAGE = `usage: ./dev lab [--system SYSTEM]... [--images] [--list] [SCENARIO...]
 
@@ -28,10 +26,6 @@ interface Request {
   readonly scenarios: readonly string[];
   readonly imagesOnly: boolean;
   readonly listOnly: boolean;
-}
-
-function isSystem(text: string): text is LabSystem {
-  return LAB_SYSTEMS.some((system) => system === text);
 }
 
 /** Reads the command line; a text is what is wrong with it. */
@@ -63,33 +57,19 @@ export function parseLabArgs(args: readonly string[]): Request | string {
   }
 }
 
-async function write(text: string): Promise<void> {
-  await Deno.stdout.write(new TextEncoder().encode(text));
-}
-
 /** Names of the tests, as `deno test --filter` takes them; a run of everything has those of the lab itself as well. */
 function filterOf({ systems, scenarios }: Request): string {
   const all = scenarios.length === SCENARIOS.length ? ["systemd adapter", "a run of the lab"] : [];
   return `/^(?:${[...all, ...scenarios].join("|")}) on (?:${systems.join("|")})/`;
 }
 
-async function runScenarios(request: Request): Promise<boolean> {
-  const directory = await Deno.makeTempDir();
-  const report = `${directory}/report`;
-  try {
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["test", "--quiet", "--allow-all", `--filter=${filterOf(request)}`, "tests/lab"],
-      cwd: REPOSITORY_ROOT,
-      env: { [REPORT_VARIABLE]: report, [LAB_VARIABLE]: "1" },
-      stdin: "null",
-    }).spawn();
-    const { success } = await child.status;
-    const results = await readResults(report);
-    await write(`\n${renderMatrix(results)}\n${renderFigures(results)}`);
-    return success && results.length === request.systems.length * request.scenarios.length;
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+function runScenarios(request: Request): Promise<boolean> {
+  return runDeviceTests({
+    folder: "tests/lab",
+    filter: filterOf(request),
+    environment: { [LAB_VARIABLE]: "1" },
+    expected: request.systems.length * request.scenarios.length,
+  });
 }
 
 async function main(args: readonly string[]): Promise<number> {

@@ -218,11 +218,17 @@ export class Fleet implements AsyncDisposable {
     what: string,
     matches: (status: AgentUpgradeStatus) => boolean,
     timeoutMs = 60_000,
+    intervalMs?: number,
   ): Promise<AgentUpgradeStatus> {
-    return waitUntil(`${deviceId}: ${what}`, async () => {
-      const status = await this.status(deviceId);
-      return status !== null && matches(status) ? status : null;
-    }, timeoutMs);
+    return waitUntil(
+      `${deviceId}: ${what}`,
+      async () => {
+        const status = await this.status(deviceId);
+        return status !== null && matches(status) ? status : null;
+      },
+      timeoutMs,
+      intervalMs,
+    );
   }
 
   /** Stops everything; removes what it made unless the directory was given. */

@@ -87,4 +87,6 @@ export interface DeviceKind {
   readonly hostAddress: string;
   /** How many times as long as in a container something may take. */
   readonly patience: number;
+  /** Time between two looks at a device, which cost it something, in ms. */
+  readonly lookIntervalMs: number;
 }

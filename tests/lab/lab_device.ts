@@ -216,6 +216,7 @@ export const CONTAINERS: DeviceKind = {
   create: (options) => LabDevice.create(options),
   hostAddress: "127.0.0.1",
   patience: 1,
+  lookIntervalMs: 10,
 };
 
 /** A folder for a device, and an end of those that runs which were killed have left. */

@@ -140,6 +140,13 @@ export class LabFleet implements AsyncDisposable {
     return lab;
   }
 
+  /** The options with which install.sh is told what the device is and where its servers are. */
+  get configuration(): string {
+    const server = this.fleet.server.url.replace("127.0.0.1", this.kind.hostAddress);
+    const login = `--nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password`;
+    return `--device-id ${DEVICE_ID} --nats-server ${server} ${login} --artifact-ca-file ${SHARE}/ca.pem`;
+  }
+
   /** As a person would: install.sh from a release folder. Then bounds are lowered, which no person does. */
   async #install(share: string, options: LabFleetOptions): Promise<void> {
     const { fleet, device } = this;
@@ -149,11 +156,7 @@ export class LabFleet implements AsyncDisposable {
     await device.refresh();
     // A boot clears /tmp, also under the feet of an installer.
     await device.exec(["systemctl", "is-system-running", "--wait"]);
-    const login = `--nats-user ${DEVICE_ID} --nats-password-file ${SHARE}/nats-password`;
-    const configuration = `--device-id ${DEVICE_ID} --nats-server ${
-      fleet.server.url.replace("127.0.0.1", this.kind.hostAddress)
-    } ${login}`;
-    await device.sh(setupCommand(this.#baseline, `${configuration} --artifact-ca-file ${SHARE}/ca.pem --no-start`));
+    await device.sh(setupCommand(this.#baseline, `${this.configuration} --no-start`));
     await this.#lowerBounds(this.paths.agentConfig, options.agentBounds ?? FAST_AGENT);
     await this.#lowerBounds(this.paths.updaterConfig, {
       rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,
@@ -196,11 +199,16 @@ export class LabFleet implements AsyncDisposable {
 
   /** Waits until the unit is active with an agent of a version, which has said so in NATS. */
   async agentReady(version: string, timeoutMs = 60_000 * this.kind.patience): Promise<void> {
-    await waitUntil(`agent ${version} to be ready`, async () => {
-      if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
-      const text = await this.document(BUCKETS.deviceInfo);
-      return text.includes('"step":"ready"') && text.includes(`"agentVersion":"${version}"`);
-    }, timeoutMs);
+    await waitUntil(
+      `agent ${version} to be ready`,
+      async () => {
+        if (await this.device.property(AGENT, "ActiveState") !== "active") return false;
+        const text = await this.document(BUCKETS.deviceInfo);
+        return text.includes('"step":"ready"') && text.includes(`"agentVersion":"${version}"`);
+      },
+      timeoutMs,
+      this.kind.lookIntervalMs,
+    );
   }
 
   /** Waits until systemd has started the agent by itself more often than before. */
@@ -264,6 +272,7 @@ export class LabFleet implements AsyncDisposable {
       "an end",
       (status) => status.attemptId === attemptId && ["complete", "failed", "rollback-failed"].includes(status.phase),
       timeoutMs,
+      this.kind.lookIntervalMs,
     );
   }
 
@@ -279,11 +288,16 @@ export class LabFleet implements AsyncDisposable {
     phase: string,
     timeoutMs = 60_000 * this.kind.patience,
   ): Promise<UpdaterState> {
-    return waitUntil(`the phase ${phase}`, async () => {
-      const state = await this.state();
-      const status = state?.transaction?.status;
-      return state !== null && status?.attemptId === attemptId && status.phase === phase ? state : null;
-    }, timeoutMs);
+    return waitUntil(
+      `the phase ${phase}`,
+      async () => {
+        const state = await this.state();
+        const status = state?.transaction?.status;
+        return state !== null && status?.attemptId === attemptId && status.phase === phase ? state : null;
+      },
+      timeoutMs,
+      this.kind.lookIntervalMs,
+    );
   }
 
   /** The device's last heartbeat, as text; empty when there is none. */
