@@ -24,6 +24,7 @@ import type { DeferReason } from "../core/decide_intent.ts";
 import { OwnDocument } from "../own_document.ts";
 import type { UpdaterClient } from "../upgrade/updater_client.ts";
 import type { UpdaterWatch } from "../upgrade/updater_watch.ts";
+import { WakeUp } from "../wake_up.ts";
 import { decideSystemIntent, type SystemIntentFacts } from "./decide_system_intent.ts";
 import { judgeSystemAnswer, type SystemAnswer } from "./judge_answer.ts";
 import type { SystemIntent, ValidSystemIntent } from "./system_intent.ts";
@@ -81,10 +82,11 @@ export class SystemUpgradeLoop {
   /** Whether this turn has sent an attempt: one a turn, so that a turn stays short. */
   #hasSent = false;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #poked = Promise.withResolvers<void>();
+  readonly #wakeUp: WakeUp;
 
   constructor(options: SystemUpgradeLoopOptions) {
     this.#options = options;
+    this.#wakeUp = new WakeUp(options.clock);
   }
 
   /** The intent that waits, for the heartbeat. */
@@ -94,7 +96,7 @@ export class SystemUpgradeLoop {
 
   /** Something may have changed: the next turn comes now. */
   poke(): void {
-    this.#poked.resolve();
+    this.#wakeUp.poke();
   }
 
   /** The connection is another one: what was believed of the broker is read again. */
@@ -109,25 +111,14 @@ export class SystemUpgradeLoop {
     try {
       while (!signal.aborted) {
         turned();
-        this.#poked = Promise.withResolvers<void>();
         const state = await updater.poll(signal);
         const active = await this.#turn(state, signal);
         onChange();
-        await this.#pause(active ? bounds.updaterPollActiveMs : bounds.updaterPollIdleMs, signal);
+        await this.#wakeUp.pause(active ? bounds.updaterPollActiveMs : bounds.updaterPollIdleMs, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     }
-  }
-
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const waiting = new AbortController();
-    const stop = () => waiting.abort();
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    await Promise.race([this.#options.clock.sleep(ms, waiting.signal).catch(() => {}), this.#poked.promise]);
-    stop();
-    signal.removeEventListener("abort", stop);
   }
 
   /** @returns whether the next turn should come soon */

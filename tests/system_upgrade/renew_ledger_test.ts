@@ -37,7 +37,9 @@ const PACKAGES: PackageManager = {
 };
 const HOST: UpgradeHost = { spaces: NOTHING, isRebootDue: NOTHING, reboot: NOTHING };
 
-async function opened(paths: ReturnType<typeof managedPaths>): Promise<SystemUpgrades> {
+type Parts = Parameters<typeof openSystemUpgrades>[0];
+
+async function opened(paths: ReturnType<typeof managedPaths>, parts: Partial<Parts> = {}): Promise<SystemUpgrades> {
   const { upgrades } = await openSystemUpgrades({
     fs: osFileSystem,
     paths,
@@ -50,6 +52,7 @@ async function opened(paths: ReturnType<typeof managedPaths>): Promise<SystemUpg
     onFatal: () => {},
     context: { packages: PACKAGES, host: HOST },
     boot: FIRST_BOOT,
+    ...parts,
   });
   return upgrades;
 }
@@ -103,21 +106,8 @@ Deno.test("the ledger is renewed while no updater runs, and by a clock that was 
 
 Deno.test("without apt or without a boot id the capability is not told, and a request is refused for good", () =>
   onDisk(async (paths) => {
-    const parts = {
-      fs: osFileSystem,
-      paths,
-      clock: fastClock(),
-      log: silentLogger,
-      deviceId: "device-1",
-      lock: new AdmissionLock(),
-      agentSide: () => ({ active: false, quarantined: false }),
-      stopping: () => false,
-      onFatal: () => {},
-    };
-    for (
-      const [context, boot] of [[null, FIRST_BOOT], [{ packages: PACKAGES, host: HOST }, null]] as const
-    ) {
-      const { upgrades } = await openSystemUpgrades({ ...parts, context, boot });
+    for (const parts of [{ context: null }, { boot: null }]) {
+      const upgrades = await opened(paths, parts);
       const { attempt } = accepted();
       const answer = await upgrades.request(attempt, attempt);
       assert(!answer.ok);

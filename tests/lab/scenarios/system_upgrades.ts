@@ -133,17 +133,22 @@ const badRepository: Scenario = {
   },
 };
 
+/** Holds a lock until it is stopped, and says that it does. */
+const HOLDER = `use Fcntl;
+  open(my $file, ">", $ARGV[0]) or die; my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
+  fcntl($file, F_SETLK, $lock) or die; open(my $held, ">", "/run/lab-held"); sleep 1000;`;
+
 const locked: Scenario = {
   name: "apt-locked",
   title: "a lock that somebody holds is waited for, and told when it is held for too long",
-  options: OPTIONS,
+  options: { updaterBounds: { ...FAST_APT, aptLockTimeoutMs: 12_000 } },
   async run(lab) {
     const { device } = lab;
-    const hold = (path: string) =>
-      device.sh(`systemd-run --quiet --unit=lab-holder perl -e '
-        use Fcntl; open(my $f, ">", "${path}") or die;
-        fcntl($f, F_SETLK, pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0)) or die; sleep 1000;'; sleep 1`);
-    const release = () => device.sh("systemctl stop lab-holder; systemctl reset-failed lab-holder 2>/dev/null || true");
+    const hold = async (path: string) => {
+      await device.sh(`systemd-run --quiet --unit=lab-holder perl -e '${HOLDER}' ${path}`);
+      await waitUntil("the lock", async () => (await device.exec(["test", "-e", "/run/lab-held"])).code === 0);
+    };
+    const release = () => device.sh("systemctl stop lab-holder; rm /run/lab-held");
     await withApt(lab, [APP], async (apt) => {
       await apt.repository.add(APP_2);
       for (const path of ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"]) {
