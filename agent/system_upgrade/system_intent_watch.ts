@@ -30,6 +30,8 @@ export class SystemIntentWatch {
   readonly #intents = new Map<string, SystemIntent>();
   /** Runs that have come since the watch began; those that have not by `current` are gone. */
   #seen = new Set<string>();
+  /** Whether intents were left out for want of room. */
+  #leftOut = false;
 
   constructor(options: SystemIntentWatchOptions) {
     this.#options = options;
@@ -45,6 +47,7 @@ export class SystemIntentWatch {
     const { bind, clock, deviceId, log } = this.#options;
     for (let failures = 0; !signal.aborted;) {
       this.#seen = new Set();
+      this.#leftOut = false;
       try {
         const bucket = await bind();
         for await (const event of bucket.watch(systemUpgradeFilter(deviceId), signal)) {
@@ -53,6 +56,8 @@ export class SystemIntentWatch {
           if (event.kind === "entry") this.#take(event.entry);
           else if (event.kind === "current") this.#settle();
           else this.#seen = new Set();
+          // There is room again: what was left out comes with a new watch.
+          if (this.#leftOut && this.#intents.size < SYSTEM_INTENTS_MAX) break;
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -76,7 +81,10 @@ export class SystemIntentWatch {
     if (deleted) this.#intents.delete(runId);
     else if (this.#intents.has(runId) || this.#intents.size < SYSTEM_INTENTS_MAX) {
       this.#intents.set(runId, readSystemIntent(runId, value, revision));
-    } else log.state("system-intents-full", "an intent is left out", { runId, maxItems: SYSTEM_INTENTS_MAX }, "warn");
+    } else {
+      this.#leftOut = true;
+      log.state("system-intents-full", "an intent is left out", { runId, maxItems: SYSTEM_INTENTS_MAX }, "warn");
+    }
     onChange();
   }
 
