@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FleetDeployment } from "../../contracts/fleet_deployment.ts";
 import { nextDeploymentStatus } from "../policy/deployment_status.ts";
 import type { WatchedTime } from "../runtime/broker_time.ts";
 import type { WriteThrottle } from "../runtime/write_throttle.ts";
@@ -40,7 +41,7 @@ export class DeploymentReconciler {
     const { generation, resource, uid } = deployment;
     const placing = view.placing.has(name);
     // A start of the operator is no news: what was written for this very spec stands until its devices were looked at.
-    if (placing && resource.status?.observedGeneration === generation) return null;
+    if (placing && isPlacedBefore(resource)) return null;
     const status = nextDeploymentStatus(resource.status, {
       nowMs: time.nowMs(),
       generation,
@@ -58,4 +59,10 @@ export class DeploymentReconciler {
       onWritten: (written) => view.putDeployment(written),
     });
   }
+}
+
+/** Whether what is written is of this very spec, and says that its devices have been told. */
+function isPlacedBefore({ metadata, status }: FleetDeployment): boolean {
+  if (status?.observedGeneration !== metadata.generation) return false;
+  return status.conditions?.some(({ type, reason }) => type === "Ready" && reason !== "Placing") === true;
 }

@@ -76,10 +76,10 @@ export class DeploymentChurn {
   /** Waits until every device is told that, and every deployment counts its targets. */
   async settled(): Promise<void> {
     const wanted = await this.wanted();
-    for (const [id, entries] of wanted) await this.#world.untilTold(id, entries, 30_000);
+    for (const [id, entries] of wanted) await this.#world.untilTold(id, entries, 60_000);
     for (const { metadata: { generation, name } } of await this.#world.store.list("FleetDeployment")) {
       const targets = [...wanted.values()].filter((entries) => entries.includes(`${name} ${generation}`)).length;
-      await this.#world.untilDeployment(name, { targets, observedGeneration: generation });
+      await this.#world.untilDeployment(name, { targets, observedGeneration: generation }, 60_000);
     }
   }
 }

@@ -182,7 +182,7 @@ test("one event costs as few writes in a fleet of thousands as in a small one", 
   for (let index = 0; index < size; index++) await makeDevice(world, `d${index}`);
   await world.deployment("web");
   await world.operator();
-  await world.untilDeployment("web", { targets: size, pending: size });
+  await world.untilDeployment("web", { targets: size, pending: size }, 120_000);
   const desired = await snapshotMap(await world.bus.bucket(BUCKETS.desiredState), ">");
   assertEquals(desired.size, 2 * size);
   const before = await world.revision(BUCKETS.desiredState);

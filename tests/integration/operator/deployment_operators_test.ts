@@ -26,7 +26,11 @@ testOnNats("two at once tell every device what it must run, keep what stays, and
   await world.rest();
   await churn.settled();
   const wanted = await churn.wanted();
-  await waitUntil("the agents", () => agents.every(({ id, running }) => running.join() === wanted.get(id)?.join()));
+  await waitUntil(
+    "the agents",
+    () => agents.every(({ id, running }) => running.join() === wanted.get(id)?.join()),
+    60_000,
+  );
   assertEquals(history.misread, [], where);
   for (const { id, history: done } of agents) assertEquals(done.includes("-kept"), false, `${where}, ${id}`);
   // Nothing is ever written twice, whoever saw it first.
@@ -87,7 +91,11 @@ testOnNats("a process that is killed again and again leaves nothing that a devic
     const operator = new OperatorProcess(["--config", path]);
     await churn.settled();
     const wanted = await churn.wanted();
-    await waitUntil("the agents", () => agents.every(({ id, running }) => running.join() === wanted.get(id)?.join()));
+    await waitUntil(
+      "the agents",
+      () => agents.every(({ id, running }) => running.join() === wanted.get(id)?.join()),
+      60_000,
+    );
     assertEquals(await operator.end("SIGTERM"), 0);
   });
   assertEquals(history.misread, [], `seed ${seed}`);

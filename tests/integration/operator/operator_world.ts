@@ -175,8 +175,12 @@ export class OperatorWorld {
   }
 
   /** Waits until a deployment has figures. */
-  async untilDeployment(name: string, figures: Partial<FleetDeploymentStatus>): Promise<void> {
-    await this.until("FleetDeployment", name, (resource) => hasFigures(resource.status, figures));
+  async untilDeployment(
+    name: string,
+    figures: Partial<FleetDeploymentStatus>,
+    timeoutMs?: number,
+  ): Promise<void> {
+    await this.until("FleetDeployment", name, (resource) => hasFigures(resource.status, figures), timeoutMs);
   }
 
   /** What a device is told, as `name generation` in order of name, and the count of its generation; null without one. */
