@@ -34,6 +34,9 @@ Deno.test({
       "$JS.fleet.API.DIRECT.GET.KV_desired-state.$KV.desired-state.device-1._generation",
       "$JS.fleet.API.CONSUMER.CREATE.KV_desired-state.device-1_x1.$KV.desired-state.device-1.>",
       "$JS.fleet.API.CONSUMER.CREATE.KV_agent-upgrade-intent.device-1_x1.$KV.agent-upgrade-intent.device-1",
+      "$KV.deployment-status.device-1.5b0f4c1e-7d52-4a7e-9f5e-0d6f1a2b3c4d",
+      "$JS.fleet.API.DIRECT.GET.KV_deployment-status.$KV.deployment-status.device-1.x",
+      "$JS.fleet.API.CONSUMER.CREATE.KV_deployment-status.device-1_x1.$KV.deployment-status.device-1.*",
       "$SYS.REQ.USER.INFO",
       "$JS.FC.KV_desired-state.device-1_x1.a1",
     ];
@@ -66,6 +69,13 @@ Deno.test({
       "$KV.device-info.device-1.x",
       "$JS.API.DIRECT.GET.KV_desired-state.$KV.desired-state.device-2._generation",
       "$JS.API.DIRECT.GET.KV_fleet-resources.$KV.fleet-resources.Device.device-1",
+      "$KV.deployment-status.device-2.x",
+      "$KV.deployment-status.device-11.x",
+      "$KV.deployment-status.device-1",
+      "$KV.deployment-status.device-1.x.y",
+      "$JS.API.DIRECT.GET.KV_deployment-status.$KV.deployment-status.device-2.x",
+      "$JS.API.CONSUMER.CREATE.KV_deployment-status.device-1_x1.$KV.deployment-status.*.x",
+      "$JS.API.CONSUMER.CREATE.KV_deployment-status.device-1_x1.$KV.deployment-status.>",
       // What authorizes it, its own included.
       "$KV.device-groups.device-1",
       "$JS.API.DIRECT.GET.KV_device-groups.$KV.device-groups.device-1",

@@ -98,10 +98,12 @@ const environmentValue = text({
 });
 
 const containerPath = text({
-  what: "an absolute path without colons, commas and . or .. segments",
+  what: "an absolute path without colons, commas and control characters",
   maxChars: VOLUME_PATH_MAX_CHARS,
   // deno-lint-ignore no-control-regex -- control characters are what it refuses
-  pattern: /^\/(?!.*(?:^|\/)\.{1,2}(?:\/|$))[^\u0000-\u001f\u007f:,]*$/,
+  pattern: /^\/[^\u0000-\u001f\u007f:,]*$/,
+  check: (value) =>
+    value.split("/").some((part) => part === ".." || part === ".") ? "must not contain . or .. segments" : undefined,
 });
 const volumeName = text({
   what: "a volume name (letters, digits and . _ -)",

@@ -51,6 +51,12 @@ fleetTest("with the permissions of a device, all that an agent does works", asyn
     assert((await bucket.delete("b")).ok);
     assert(await bucket.put("b", bytes("3")) > 0);
   }
+  const deployments = await b.bucket(BUCKETS.deploymentStatus);
+  const status = await deployments.create("b.y", bytes("1"));
+  assert(status.ok);
+  assert((await deployments.update("b.y", bytes("2"), status.revision)).ok);
+  assertEquals([...(await snapshotMap(deployments, "b.*")).keys()], ["b.y"]);
+  assert((await deployments.delete("b.y")).ok);
   const desired = await b.bucket(BUCKETS.desiredState);
   assertEquals([...(await snapshotMap(desired, "b.>")).keys()].sort(), ["b._generation", "b.x"]);
   assertEquals(text(await desired.get("b._generation")), "generation of b");
@@ -99,6 +105,12 @@ const FORBIDDEN_REQUESTS = [
     `${API}.CONSUMER.CREATE.KV_${bucket}.b_x`,
     `${API}.CONSUMER.CREATE.KV_${bucket}`,
   ]),
+  ...["a.x", "a", "b", "b.x.y"].map((key) => `$KV.deployment-status.${key}`),
+  ...["a.x", "*.x", "a.*", ">"].flatMap((filter) => [
+    `${API}.DIRECT.GET.KV_deployment-status.$KV.deployment-status.${filter}`,
+    `${API}.CONSUMER.CREATE.KV_deployment-status.b_x.$KV.deployment-status.${filter}`,
+  ]),
+  `${API}.CONSUMER.CREATE.KV_deployment-status.b_x`,
   "$KV.agent-upgrade-intent.b",
   "$KV.desired-state.a.x",
   "$KV.desired-state.b.x",
