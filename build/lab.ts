@@ -59,7 +59,8 @@ export function parseLabArgs(args: readonly string[]): Request | string {
 
 /** Names of the tests, as `deno test --filter` takes them; a run of everything has those of the lab itself as well. */
 function filterOf({ systems, scenarios }: Request): string {
-  const all = scenarios.length === SCENARIOS.length ? ["systemd adapter", "a run of the lab"] : [];
+  const own = ["systemd adapter", "a run of the lab", "compiled-device-setup"];
+  const all = scenarios.length === SCENARIOS.length ? own : [];
   return `/^(?:${[...all, ...scenarios].join("|")}) on (?:${systems.join("|")})/`;
 }
 
