@@ -167,8 +167,8 @@ Deno.test("describe device shows its deployments, and what to do about one that 
   const text = terminal.stdout;
   assertEquals(text.slice(text.indexOf("Deployments:")).split("\n").slice(0, 4), [
     "Deployments:",
-    "  NAME          TOLD  PHASE   REASON            SINCE  RUNNING  ERROR",
-    `  web   generation 1  failed  ImageUnavailable  5m         1/2  ${ERROR}`,
+    "  NAME          TOLD  PHASE   REASON            SINCE   OK  ERROR",
+    `  web   generation 1  failed  ImageUnavailable  5m     1/2  ${ERROR}`,
     "",
   ]);
   assert(

@@ -51,12 +51,15 @@ export function reportColumns<Row extends Pick<DeploymentTargetRow, "status">>(n
     { title: "REASON", cell: ({ status }) => said(status)?.reason ?? NONE },
     { title: "SINCE", cell: ({ status }) => ageOf(said(status)?.since, nowMs) },
     {
-      title: "RUNNING",
+      // As desired: running, or ended well and not to be started again.
+      title: "OK",
       align: "right",
       cell: ({ status }) => {
         const containers = said(status)?.containers;
         if (containers === undefined) return NONE;
-        return `${containers.filter(({ state }) => state === "running").length}/${containers.length}`;
+        return `${
+          containers.filter(({ state }) => state === "running" || state === "completed").length
+        }/${containers.length}`;
       },
     },
     {
