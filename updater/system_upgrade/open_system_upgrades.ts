@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isFleetError } from "../../contracts/errors.ts";
+import { errorText, isFleetError } from "../../contracts/errors.ts";
 import { bounded } from "../../contracts/formats.ts";
 import { type ManagedPaths, managedPaths } from "../../contracts/managed_paths.ts";
 import type { Clock } from "../../lib/deadline.ts";
@@ -66,10 +66,10 @@ function without(upgrades: SystemUpgrades): OpenedSystemUpgrades {
 
 /**
  * Opens the ledger, and records what a new boot means for the upgrade that was under way. A ledger that cannot be trusted
- * keeps system upgrades off and everything else on: it must not cost a device its agent (DESIGN 1, promise 1).
+ * or written keeps system upgrades off and everything else on: it must not cost a device its agent (DESIGN 1, promise 1).
  *
  * @param parts What the part is made of
- * @throws {FleetError} What the file system throws
+ * @throws {FleetError} `E_FSYNC` (fatal): the state of the disk is unknown
  */
 export async function openSystemUpgrades(parts: SystemUpgradeParts): Promise<OpenedSystemUpgrades> {
   const { fs, paths, log, context, boot } = parts;
@@ -77,16 +77,19 @@ export async function openSystemUpgrades(parts: SystemUpgradeParts): Promise<Ope
     const message = "this device cannot upgrade its system: it needs apt, systemd, and an updater that is root";
     return without(noSystemUpgrades(refuse("E_UNSUPPORTED_OPERATION", message)));
   }
-  let opened: { readonly store: LedgerStore; readonly record: Ledger };
   try {
-    opened = await LedgerStore.open(fs, paths);
+    const { store, record } = await LedgerStore.open(fs, paths);
+    return await started(parts, context, boot, store, record);
   } catch (error) {
-    if (!isFleetError(error, "E_LEDGER_CORRUPT")) throw error;
-    const problem = bounded(error.message);
-    log.error("ledger corrupt: no system upgrades", { ledger: paths.ledger, error: problem, next: RUNBOOK });
-    return without(noSystemUpgrades(refuse("E_LEDGER_CORRUPT", problem, "environment"), problem));
+    if (!isFleetError(error) || error.retry === "fatal") throw error;
+    const isCorrupt = error.code === "E_LEDGER_CORRUPT";
+    const problem = bounded(isCorrupt ? error.message : `Cannot use the ledger: ${errorText(error)}`);
+    const next = isCorrupt ? RUNBOOK : "the next start of the updater tries again";
+    const message = isCorrupt ? "ledger corrupt: no system upgrades" : "ledger unusable: no system upgrades";
+    log.error(message, { ledger: paths.ledger, error: problem, next });
+    const code = isCorrupt ? "E_LEDGER_CORRUPT" : "E_INTERNAL";
+    return without(noSystemUpgrades(refuse(code, problem, "environment"), problem));
   }
-  return await started(parts, context, boot, opened.store, opened.record);
 }
 
 async function started(

@@ -137,6 +137,8 @@ class Change {
   }
 
   async #lost(why: string, signal: AbortSignal): Promise<ChangeEnd> {
+    // What is told of it is in the ledger; a unit that stays failed would call the whole system degraded.
+    await this.#systemctl(["reset-failed", this.#change.unit], signal);
     return { ...this.#base(), succeeded: false, lost: true, lines: [...await this.#lines(signal), why] };
   }
 
