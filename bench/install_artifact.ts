@@ -11,7 +11,7 @@ import { ARTIFACT_MAX_BYTES } from "../contracts/limits.ts";
 import { systemClock } from "../lib/deadline.ts";
 import { osFileSystem } from "../lib/durable/os_file_system.ts";
 import { prepareCandidate } from "../updater/candidate.ts";
-import { httpsFetcher } from "../lib/fetch/https_fetcher.ts";
+import { artifactFetcher } from "../lib/fetch/artifact_fetcher.ts";
 import { forgetPeak, readMemory } from "./process_memory.ts";
 
 /** What is installed, and where. */
@@ -36,7 +36,7 @@ export async function installArtifact({ url, caFile, sha256, targetPath }: Insta
     arch: "x86_64",
     artifact: { url, maxBytes: ARTIFACT_MAX_BYTES, sha256 },
   };
-  const context = { fs: osFileSystem, fetcher: httpsFetcher({ caFile }), clock: systemClock };
+  const context = { fs: osFileSystem, fetcher: artifactFetcher({ arch: Deno.build.arch, caFile }), clock: systemClock };
   const { how } = await prepareCandidate(context, attempt, targetPath, new AbortController().signal);
   if (how !== "fetched") throw new Error(`Cannot measure the installation: the artifact was ${how}`);
 }

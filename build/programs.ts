@@ -41,6 +41,9 @@ const UPDATER_PERMISSIONS = ["--allow-all"];
 /* Measured under a NATS load: a young generation of 1 MiB saves 9 MiB of 67; a bounded old space halves the peak. */
 const DEVICE_HEAP = ["--max-semi-space-size=1", "--max-old-space-size=64"];
 
+/* The threads on which V8 compiles and collects in the background cost 4 of the 19 MiB that a large fetch takes. */
+const UPDATER_HEAP = [...DEVICE_HEAP, "--single-threaded"];
+
 /** Every program of the product. */
 export const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
   "fleet-agent": {
@@ -53,7 +56,7 @@ export const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
     name: "fleet-updater",
     entryPoint: "updater/main.ts",
     permissions: UPDATER_PERMISSIONS,
-    v8Flags: DEVICE_HEAP,
+    v8Flags: UPDATER_HEAP,
   },
   "fleet-operator": {
     name: "fleet-operator",
