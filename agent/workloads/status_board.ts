@@ -103,7 +103,9 @@ export class StatusBoard {
       } catch (error) {
         if (!isFleetError(error)) throw error;
         this.#dirty = true;
-        if (bus.connected) blockers.set("deployment-status", errorText(error));
+        // Who has nothing to say misses nothing.
+        const isMissed = this.#views.length > 0 || !isFleetError(error, "E_BUS_NO_BUCKET");
+        if (bus.connected && isMissed) blockers.set("deployment-status", errorText(error));
         log.state("deployment-status", "deployment statuses cannot be published", { error: errorText(error) }, "warn");
         await clock.sleep(backoffMs(failures++, RETRY), signal).catch(() => {});
       }
