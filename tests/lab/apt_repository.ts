@@ -1,6 +1,6 @@
 /**
- * A signed apt repository on this machine's loopback address, with packages made by the test: devices of the lab share
- * the machine's network. Its faults are switched on one by one.
+ * A signed apt repository on this machine's loopback address, with packages made by the test, which every device of the lab
+ * reaches. Its faults are switched on one by one.
  *
  * @module
  */
@@ -62,19 +62,26 @@ export class AptRepository implements AsyncDisposable {
   readonly #packages = new Map<string, BuiltPackage>();
   #fault: RepositoryFault = "none";
 
-  private constructor(directory: string) {
+  readonly #address: string;
+
+  private constructor(directory: string, address: string) {
     this.#directory = directory;
+    this.#address = address;
     this.#server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       (request) => this.#answer(new URL(request.url).pathname),
     );
   }
 
-  /** Makes an empty one, and its keys. */
-  static async start(): Promise<AptRepository> {
+  /**
+   * Makes an empty one, and its keys.
+   *
+   * @param address Under which devices reach this machine's loopback interface. Default itself
+   */
+  static async start(address = "127.0.0.1"): Promise<AptRepository> {
     // Short: the key's agent listens on a socket below it.
     const directory = await Deno.makeTempDir({ prefix: "apt-" });
-    const repository = new AptRepository(directory);
+    const repository = new AptRepository(directory, address);
     for (const key of ["key", "other-key"]) {
       await Deno.mkdir(`${directory}/${key}`, { mode: 0o700 });
       const how = ["--batch", "--passphrase", "", "--quick-generate-key", "lab@localhost", "rsa2048", "sign", "never"];
@@ -94,7 +101,7 @@ export class AptRepository implements AsyncDisposable {
 
   /** The line of a device's sources. */
   get sourcesLine(): string {
-    return `deb [signed-by=${this.keyPath}] http://127.0.0.1:${this.#server.addr.port} stable main\n`;
+    return `deb [signed-by=${this.keyPath}] http://${this.#address}:${this.#server.addr.port} stable main\n`;
   }
 
   /** Switches a fault on, or all of them off. */

@@ -49,7 +49,7 @@ export class AptLab implements AsyncDisposable {
    * @param packages What is installed
    */
   static async start(lab: LabFleet, ...packages: readonly LabPackage[]): Promise<AptLab> {
-    const apt = new AptLab(lab, await AptRepository.start());
+    const apt = new AptLab(lab, await AptRepository.start(lab.kind.hostAddress));
     const { device } = lab;
     await device.sh("rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*; mkdir -p /etc/apt/keyrings");
     await device.write(apt.repository.keyPath, await apt.repository.key());
@@ -57,7 +57,13 @@ export class AptLab implements AsyncDisposable {
     await apt.repository.add(...packages);
     const names = packages.map(({ name }) => name).join(" ");
     await device.sh(`export DEBIAN_FRONTEND=noninteractive; apt-get update -q && apt-get install -qy ${names}`);
-    await waitUntil("the capability", async () => (await lab.state())?.capabilities.includes(APT_FULL_UPGRADE_V1));
+    const { lookIntervalMs, patience } = lab.kind;
+    await waitUntil(
+      "the capability",
+      async () => (await lab.state())?.capabilities.includes(APT_FULL_UPGRADE_V1),
+      10_000 * patience,
+      lookIntervalMs,
+    );
     return apt;
   }
 
@@ -99,20 +105,29 @@ export class AptLab implements AsyncDisposable {
   }
 
   /** Waits until the updater has a run in a phase. */
-  async inPhase({ runId }: SystemUpgradeAttempt, phase: string, timeoutMs = 90_000): Promise<void> {
-    await waitUntil(`the phase ${phase}`, async () => {
-      const status = (await this.lab.state())?.systemUpgrade;
-      if (status?.runId !== runId) return false;
-      if (status.phase !== phase && isTerminalSystemPhase(status.phase)) {
-        throw new Error(`the run is ${status.phase} ${status.reason}: ${status.error}`);
-      }
-      return status.phase === phase;
-    }, timeoutMs);
+  async inPhase(
+    { runId }: SystemUpgradeAttempt,
+    phase: string,
+    timeoutMs = 90_000 * this.lab.kind.patience,
+  ): Promise<void> {
+    await waitUntil(
+      `the phase ${phase}`,
+      async () => {
+        const status = (await this.lab.state())?.systemUpgrade;
+        if (status?.runId !== runId) return false;
+        if (status.phase !== phase && isTerminalSystemPhase(status.phase)) {
+          throw new Error(`the run is ${status.phase} ${status.reason}: ${status.error}`);
+        }
+        return status.phase === phase;
+      },
+      timeoutMs,
+      this.lab.kind.lookIntervalMs,
+    );
   }
 
   /** Switches the device on again once it has gone down for its reboot. */
   async reboots(): Promise<void> {
-    await waitUntil("the device to go down", () => !this.lab.device.isOn, 120_000);
+    await waitUntil("the device to go down", () => !this.lab.device.isOn, 120_000 * this.lab.kind.patience);
     await this.lab.device.boot();
   }
 
@@ -122,12 +137,21 @@ export class AptLab implements AsyncDisposable {
    * @param attempt The run
    * @param expected Phase and reason, such as `failed DiskFull`
    */
-  async ended(attempt: SystemUpgradeAttempt, expected: string, timeoutMs = 120_000): Promise<SystemUpgradeStatus> {
-    const status = await waitUntil(`the end of the run`, async () => {
-      const now = await this.status(attempt);
-      if (now === null || !isTerminalSystemPhase(now.phase)) return null;
-      return now.phase === "failed" || now.firstHeartbeat !== undefined ? now : null;
-    }, timeoutMs);
+  async ended(
+    attempt: SystemUpgradeAttempt,
+    expected: string,
+    timeoutMs = 180_000 * this.lab.kind.patience,
+  ): Promise<SystemUpgradeStatus> {
+    const status = await waitUntil(
+      `the end of the run`,
+      async () => {
+        const now = await this.status(attempt);
+        if (now === null || !isTerminalSystemPhase(now.phase)) return null;
+        return now.phase === "failed" || now.firstHeartbeat !== undefined ? now : null;
+      },
+      timeoutMs,
+      this.lab.kind.lookIntervalMs,
+    );
     const { phase, reason, error, failedCommand } = status;
     assertEquals(`${phase} ${reason}`, expected, `${error}\n${failedCommand?.lastLines?.join("\n")}`);
     return status;
