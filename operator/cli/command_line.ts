@@ -5,16 +5,9 @@
  */
 import { Argument, Command, CommanderError, Option } from "commander";
 import { addArtifact } from "./artifacts/artifact_command_line.ts";
-import {
-  checkedName,
-  collect,
-  namedTargetOf,
-  phaseOf,
-  seconds,
-  selectorOf,
-  targetOf,
-  texts,
-} from "./command_arguments.ts";
+import { addTask } from "./tasks/task_command_line.ts";
+import { checkedName, collect, namedTargetOf, seconds, selectorOf, targetOf, texts } from "./command_arguments.ts";
+import { addDevicesBehind, behindOptions, optionsOf, outputOption, selectorOption } from "./command_options.ts";
 import { DESCRIPTION, EXAMPLES, ROOT_FOOTER } from "./help_text.ts";
 import {
   type ConnectionFlags,
@@ -29,8 +22,7 @@ import {
   type TargetPhase,
 } from "./invocation.ts";
 import { DEFAULT_SERVER } from "./connection/connection_settings.ts";
-import { KIND_TERMS, kindsText } from "./kind_terms.ts";
-import type { FleetctlKind } from "./manifest/manifest_input.ts";
+import { kindsText } from "./kind_terms.ts";
 
 /**
  * Parses a command line. Nothing is read, written or ended.
@@ -82,6 +74,7 @@ function addCommands(root: Command, version: string, found: Found): void {
   addDelete(root, found);
   addRelease(root, found);
   addDeployment(root, found);
+  addTask(root, found);
   addArtifact(root, found);
 }
 
@@ -102,7 +95,7 @@ function addConnectionOptions(root: Command): void {
 
 function addApply(root: Command, found: Found): void {
   root.command("apply")
-    .description("create or change devices, releases and deployments from files")
+    .description("create or change devices, releases, deployments and tasks from files")
     .addOption(
       new Option("-f, --file <file>", "YAML or JSON, several documents; - for the standard input; repeatable")
         .argParser(collect),
@@ -193,38 +186,6 @@ function addDeployment(root: Command, found: Found): void {
       const { phase, ...rest } = behindOptions(command, "FleetDeployment", name);
       found({ command: "deployment-devices", phase: phase as DeploymentPhaseName, ...rest });
     });
-}
-
-/** The command that lists the devices behind a count. */
-function addDevicesBehind(parent: Command, kind: FleetctlKind, phases: readonly string[]): Command {
-  const { one } = KIND_TERMS[kind];
-  return parent.command("devices").description(`list the devices behind a count of a ${one}`)
-    .addArgument(new Argument("<name>", one))
-    .addOption(
-      new Option("--phase <phase>", `which: ${phases.join(", ")}`).default("targets").argParser(phaseOf(phases)),
-    )
-    .addOption(selectorOption()).addOption(outputOption(OUTPUT_FORMATS));
-}
-
-function behindOptions(command: Command, kind: FleetctlKind, name: string) {
-  const options = optionsOf(command);
-  const selector = selectorOf(command, options.selector);
-  checkedName(command, kind, name);
-  return { name, phase: options.phase, selector, output: options.output as OutputFormat };
-}
-
-/** The library types options as `any`; from here on nothing is known of them. */
-function optionsOf(command: Command): Readonly<Record<string, unknown>> {
-  return command.opts<Record<string, unknown>>();
-}
-
-function outputOption(formats: readonly OutputFormat[]): Option {
-  return new Option("-o, --output <format>", "format of the output").choices(formats).default("table");
-}
-
-function selectorOption(): Option {
-  return new Option("-l, --selector <label=value>", "only those with this label; repeatable, all must match")
-    .argParser(collect);
 }
 
 function kindArgument(): Argument {

@@ -154,7 +154,7 @@ Deno.test("parseCommandLine() knows every name of every kind, and helps with tho
       assertEquals(found.command === "get" ? found.kind : undefined, kind, name);
     }
   }
-  assert(usageOf("get deplyoments").includes("use devices, releases or deployments; did you mean deployments?"));
+  assert(usageOf("get deplyoments").includes("use devices, releases, deployments or tasks; did you mean deployments?"));
   assert(usageOf("deployment devices web --phase faild").includes("Did you mean failed?"));
   assert(usageOf("deployment devices -web-").startsWith("fleetctl: "));
 });

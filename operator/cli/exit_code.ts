@@ -41,7 +41,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.ok, "ok"],
   [EXIT.error, "something failed"],
   [EXIT.usage, "wrong command line or configuration"],
-  [EXIT.notFound, "no such device, release or deployment"],
+  [EXIT.notFound, "no such device, release, deployment or task"],
   [EXIT.conflict, "changed by somebody else meanwhile"],
   [EXIT.unreachable, "NATS or a registry cannot be reached, or the fleet's buckets are not there yet"],
   [EXIT.refused, "login refused"],

@@ -7,6 +7,8 @@ import type { AgentUpgradeAttempt, AgentUpgradeStatus } from "../../contracts/ag
 import type { DeploymentStatus } from "../../contracts/deployment_status.ts";
 import type { DesiredEntry } from "../../contracts/desired_state.ts";
 import type { Heartbeat } from "../../contracts/device.ts";
+import type { SystemUpgradeStatus } from "../../contracts/system_upgrade.ts";
+import type { TaskPlan } from "../policy/task_plan_documents.ts";
 import type { ResourceStore } from "../stores/port.ts";
 
 /** A document of a device, as it stands in NATS. */
@@ -41,6 +43,22 @@ export interface DeploymentsOnDevices {
   readonly problem?: string;
 }
 
+/** What stands in the buckets of one target of a run. */
+export interface TaskTargetDocuments {
+  readonly hasIntent: boolean;
+  readonly status: Reported<SystemUpgradeStatus>;
+}
+
+/** A run on its devices. */
+export interface TaskOnDevices {
+  /** The frozen plan; null where there is none, or none that can be read. */
+  readonly plan: TaskPlan | null;
+  /** By device: those that have an intent, or say something. */
+  readonly found: ReadonlyMap<string, TaskTargetDocuments>;
+  /** Why something of it cannot be known. */
+  readonly problem?: string;
+}
+
 /** A fleet. Reads of what devices report never throw for a missing bucket: a resource can be shown without it. */
 export interface FleetAccess {
   readonly store: ResourceStore;
@@ -56,6 +74,8 @@ export interface FleetAccess {
   upgradeIntent(deviceId: string): Promise<Reported<AgentUpgradeAttempt>>;
   /** Everything that devices were told or say of one deployment, or that is told and said of all on one device. */
   deployments(of: { readonly deploymentId: string } | { readonly deviceId: string }): Promise<DeploymentsOnDevices>;
+  /** The plan of a run, its intents, and what devices say. */
+  task(runId: string): Promise<TaskOnDevices>;
   /** Calls a listener when the connection is lost (false) and when it is back (true). @returns a function that ends it */
   onConnection(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;

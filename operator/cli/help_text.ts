@@ -10,7 +10,8 @@ export const DESCRIPTION = `Drives a fleet of devices through its resources in N
 
 A Device stands for one machine; it appears by itself, without groups, when its agent first reports.
 An AgentRelease names a version of the agent, its artifacts, and which devices should run it.
-A FleetDeployment names containers, and which devices should run them.`;
+A FleetDeployment names containers, and which devices should run them.
+A TaskRun upgrades the operating system of a set of devices once, canaries first.`;
 
 /** Text below the commands. */
 export const ROOT_FOOTER = `
@@ -25,6 +26,7 @@ First steps:
   fleetctl artifact push FILE oci://…           put an agent into a registry
   fleetctl apply -f web.yaml --dry-run          a deployment: on how many devices containers would change
   fleetctl deployment devices NAME --phase failed
+  fleetctl task run NAME --group GROUP --dry-run  a system upgrade: on whom, in which order
 
 Settings of the connection come from options, then from the variables FLEETCTL_SERVERS (several with
 commas), FLEETCTL_USER, FLEETCTL_PASSWORD_FILE, FLEETCTL_TOKEN_FILE, FLEETCTL_CREDS_FILE,
@@ -64,6 +66,16 @@ A document of a deployment:
       containers:
         - {name: app, image: "registry.example/shop/app:1.4", ports: [{containerPort: 8080, hostPort: 80}]}
 
+A document of a task; it starts as soon as it is there, and its spec never changes:
+  apiVersion: fleet.nationtech.io/v1alpha1
+  kind: TaskRun
+  metadata: {name: upgrade-lab}
+  spec:
+    allowedGroups: [production]
+    targetSelector: {matchLabels: {site: lab}}
+    deadlineSeconds: 21600
+    systemUpgradeV1: {}                         # always empty
+
 A document of a device:
   apiVersion: fleet.nationtech.io/v1alpha1
   kind: Device
@@ -84,7 +96,8 @@ Examples:
 Examples:
   fleetctl describe device device-1             its upgrade step by step, its heartbeat, what to do next
   fleetctl describe release agent-1-5
-  fleetctl describe deployment web              how many devices are ready, and what is stuck`,
+  fleetctl describe deployment web              how many devices are ready, and what is stuck
+  fleetctl describe task upgrade-lab            how far it is, and what to do next`,
   watch: `
 Examples:
   fleetctl watch devices -l site=lab            a line for every change, until Ctrl-C
@@ -93,6 +106,7 @@ Examples:
 Examples:
   fleetctl delete release agent-1-5             no new attempt of it; what runs is neither stopped nor undone
   fleetctl delete deployment web                every device removes its containers; volumes stay
+  fleetctl delete task upgrade-lab              withdraw what no device has accepted; the others go on
   fleetctl delete device device-1               forget it; a device that lives comes back, without groups`,
   releaseDevices: `
 Examples:

@@ -5,6 +5,8 @@
  */
 import type { ArtifactInvocation } from "./artifacts/artifact_invocation.ts";
 import { DEPLOYMENT_TARGET_STATES } from "../policy/deployment_target.ts";
+import type { TaskRunSpec } from "../../contracts/task_run.ts";
+import { TASK_TARGET_STATES } from "../policy/task_target_state.ts";
 import type { FleetctlKind } from "./manifest/manifest_input.ts";
 
 /** Formats of `--output`. */
@@ -34,6 +36,11 @@ export type TargetPhase = (typeof TARGET_PHASES)[number];
 export const DEPLOYMENT_PHASE_NAMES = ["targets", ...DEPLOYMENT_TARGET_STATES] as const;
 /** One of {@link DEPLOYMENT_PHASE_NAMES}. */
 export type DeploymentPhaseName = (typeof DEPLOYMENT_PHASE_NAMES)[number];
+
+/** Names that the devices of a run can be asked for by on the command line. */
+export const TASK_PHASE_NAMES = ["targets", "canaries", "released", ...TASK_TARGET_STATES] as const;
+/** One of {@link TASK_PHASE_NAMES}. */
+export type TaskPhaseName = (typeof TASK_PHASE_NAMES)[number];
 
 /** Changes that `fleetctl release` makes. */
 export type ReleaseChange = "pause" | "resume" | "retry";
@@ -74,6 +81,24 @@ export type FleetInvocation =
     readonly command: "release-devices";
     readonly name: string;
     readonly phase: TargetPhase;
+    readonly selector: Selector;
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "task-run";
+    readonly name: string;
+    readonly spec: TaskRunSpec;
+    readonly dryRun: boolean;
+    /** Whether nobody is to be asked. */
+    readonly yes: boolean;
+    readonly output: OutputFormat;
+  }
+  | {
+    readonly command: "task-devices";
+    readonly name: string;
+    readonly phase: TaskPhaseName;
+    /** Only devices whose status has this reason. */
+    readonly reason?: string;
     readonly selector: Selector;
     readonly output: OutputFormat;
   }

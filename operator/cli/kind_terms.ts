@@ -35,6 +35,12 @@ export const KIND_TERMS: Readonly<Record<FleetctlKind, KindTerms>> = {
     aliases: ["fleetdeployments", "fleetdeployment", "deploy"],
     none: "there are no deployments yet; fleetctl apply --help shows one",
   },
+  TaskRun: {
+    one: "task",
+    many: "tasks",
+    aliases: ["taskruns", "taskrun", "runs", "run"],
+    none: "there are no tasks yet; fleetctl task run makes one",
+  },
 };
 
 /** Every name of a kind on the command line. */

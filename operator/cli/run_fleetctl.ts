@@ -18,6 +18,8 @@ import { deploymentDevicesCommand } from "./commands/deployment_devices_command.
 import { describeCommand } from "./commands/describe_command.ts";
 import { getCommand } from "./commands/get_command.ts";
 import { releaseDevicesCommand } from "./commands/release_devices_command.ts";
+import { taskDevicesCommand } from "./commands/task_devices_command.ts";
+import { taskRunCommand } from "./commands/task_run_command.ts";
 import { watchCommand } from "./commands/watch_command.ts";
 import type { ConnectionSettings } from "./connection/connection_settings.ts";
 import { EXIT, type ExitCode } from "./exit_code.ts";
@@ -162,6 +164,10 @@ async function dispatch(
       return await changeReleaseCommand(invocation, context);
     case "release-devices":
       return await releaseDevicesCommand(invocation, context);
+    case "task-run":
+      return await taskRunCommand(invocation, context);
+    case "task-devices":
+      return await taskDevicesCommand(invocation, context);
     case "deployment-devices":
       return await deploymentDevicesCommand(invocation, context);
   }

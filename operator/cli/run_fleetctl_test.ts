@@ -39,6 +39,7 @@ function proxied({ access }: MemoryFleet) {
     heartbeatTimes: (ids: readonly string[] | null) => access.heartbeatTimes(ids),
     upgradeStatus: (id: string) => access.upgradeStatus(id),
     upgradeIntent: (id: string) => access.upgradeIntent(id),
+    task: (runId: string) => access.task(runId),
     deployments: (of: Parameters<typeof access.deployments>[0]) => access.deployments(of),
     onConnection: (listener: (connected: boolean) => void) => access.onConnection(listener),
   };

@@ -18,6 +18,8 @@ export interface Terminal {
   readonly paint: Paint;
   /** Whether a person watches the errors as they come. */
   readonly errIsTerminal: boolean;
+  /** Asks a person; null when there is nobody to ask. Only a plain yes is one. */
+  confirm(question: string): Promise<boolean | null>;
 }
 
 interface Sink {
@@ -35,7 +37,19 @@ export function processTerminal(environment: (name: string) => string | undefine
     width: isTerminal ? consoleWidth() : null,
     paint: isTerminal && !colorless ? ansiPaint : plainPaint,
     errIsTerminal: Deno.stderr.isTerminal(),
+    confirm,
   };
+}
+
+/** Bytes of an answer that are read: a word. */
+const ANSWER_MAX_BYTES = 64;
+
+async function confirm(question: string): Promise<boolean | null> {
+  if (!Deno.stdin.isTerminal() || !Deno.stderr.isTerminal()) return null;
+  await writeAll(Deno.stderr, `${question} [y/N] `);
+  const buffer = new Uint8Array(ANSWER_MAX_BYTES);
+  const length = await Deno.stdin.read(buffer) ?? 0;
+  return /^y(?:es)?$/i.test(new TextDecoder().decode(buffer.subarray(0, length)).trim());
 }
 
 function consoleWidth(): number | null {

@@ -4,7 +4,8 @@
  * Rules: entries first, the generation that counts them last; what is not known to be gone is not removed. A resource
  * store that was lost or restored looks as if every deployment had been deleted, and must not stop a fleet's workloads
  * (DESIGN 4, of the device's bucket): an entry goes only if its deployment is there and does not place the device, or
- * if its deletion was seen, or if another deployment has taken its name.
+ * if its deletion was seen, or if another deployment has taken its name. For the same reason a device gets its first
+ * generation, which lets it remove all else, only while nothing speaks of a loss of both.
  *
  * @module
  */
@@ -54,6 +55,9 @@ export interface HeldDesired {
   readonly entries: ReadonlyMap<string, EntryFacts>;
   readonly generation: GenerationFacts | null;
 }
+
+/** Deployments that a device reports of, by UID; their names, as far as it tells them. */
+export type ReportedNames = ReadonlyMap<string, { readonly name?: string }>;
 
 /** One entry to write over a revision; null for none. */
 export interface EntryPut {
@@ -148,4 +152,25 @@ export function nextGeneration(held: HeldDesired, hasChanged: boolean, nowMs: nu
   const isRight = generation !== null && last?.entries === entries.size && generation.revision > newestRevision;
   if (isRight && !hasChanged) return null;
   return { generation: Math.max(1, Math.floor(nowMs), (last?.generation ?? 0) + 1), entries: entries.size };
+}
+
+/**
+ * Whether a device may get its first generation: `wait` while it reports of deployments that nobody knows, which a fleet
+ * does whose buckets were all lost; `needless` while it has nothing to run and nothing to remove.
+ *
+ * @param held What stands in the bucket
+ * @param reports What the device reports of
+ * @param facts The deployments
+ */
+export function firstGeneration(
+  held: HeldDesired,
+  reports: ReportedNames,
+  facts: DeploymentFacts,
+): "due" | "wait" | "needless" {
+  const left = [...reports].filter(([uid]) => !held.entries.has(uid));
+  if (left.length > 0) {
+    const known = new Set([...facts.deployments].map(({ uid }) => uid));
+    if (left.some(([uid, { name }]) => !known.has(uid) && !isGone(name ?? null, facts))) return "wait";
+  }
+  return held.entries.size > 0 || left.length > 0 ? "due" : "needless";
 }

@@ -115,6 +115,7 @@ export class DeploymentFeeds {
     if (moved === null) return this.#tellMalformed(BUCKETS.deploymentStatus, event.entry.key, "is one too many");
     if (problem !== undefined) this.#tellMalformed(BUCKETS.deploymentStatus, event.entry.key, problem);
     if (moved) this.#lookAtDeployment(uid);
+    this.#lookAtUncounted(id);
   }
 
   #putDeployment(resource: FleetDeployment): void {
@@ -194,6 +195,13 @@ export class DeploymentFeeds {
 
   #dropReport(id: string, uid: string): void {
     if (this.#options.view.putReport(id, uid, null) === true) this.#lookAtDeployment(uid);
+    this.#lookAtUncounted(id);
+  }
+
+  /** Whether a device gets its first generation depends on what it reports of. */
+  #lookAtUncounted(id: string): void {
+    const { look, view } = this.#options;
+    if (view.held(id).generation === null) look.deviceLater(id);
   }
 
   #lookAtDeployment(uid: string): void {

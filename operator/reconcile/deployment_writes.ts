@@ -31,7 +31,6 @@ export interface DeploymentWrites {
   deleteEntry(id: string, token: string, revision: number): Promise<WriteResult | typeof OBSERVED>;
   /** Writes the generation that counts the entries, over a revision; null for none. */
   putGeneration(id: string, next: NextGeneration, revision: number | null): Promise<WriteResult | typeof OBSERVED>;
-  deleteGeneration(id: string, revision: number): Promise<WriteResult | typeof OBSERVED>;
   /** Deletes what a device says of a deployment; for devices that are gone. */
   deleteReport(id: string, uid: string, revision: number): Promise<WriteResult | typeof OBSERVED>;
   writeStatus(
@@ -79,10 +78,6 @@ export class StoredDeploymentWrites implements DeploymentWrites {
     return await this.#put(generationKey(id), new TextEncoder().encode(canonicalJson(document)), revision);
   }
 
-  async deleteGeneration(id: string, revision: number): Promise<WriteResult> {
-    return await (await this.#bucket(BUCKETS.desiredState)).delete(generationKey(id), revision);
-  }
-
   async deleteReport(id: string, uid: string, revision: number): Promise<WriteResult> {
     return await (await this.#bucket(BUCKETS.deploymentStatus)).delete(deploymentStatusKey(id, uid), revision);
   }
@@ -120,10 +115,6 @@ export class ObservedDeploymentWrites implements DeploymentWrites {
 
   putGeneration(id: string, { entries }: NextGeneration): Promise<typeof OBSERVED> {
     return this.#observer.tell("putGeneration", generationKey(id), { entries });
-  }
-
-  deleteGeneration(id: string, revision: number): Promise<typeof OBSERVED> {
-    return this.#observer.tell("deleteGeneration", generationKey(id), { revision });
   }
 
   deleteReport(id: string, uid: string, revision: number): Promise<typeof OBSERVED> {

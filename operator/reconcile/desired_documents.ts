@@ -26,6 +26,8 @@ export interface HeldEntry extends EntryFacts {
 /** What a device says of a deployment. */
 export interface HeldReport extends ReportedState {
   readonly revision: number;
+  /** Name of the deployment; absent where the device cannot tell it. */
+  readonly name?: string;
 }
 
 /** A document, and why it cannot be read if it cannot. */
@@ -101,13 +103,14 @@ export function readReport(
   if (decoded.problem !== undefined) {
     return { held: { revision, receivedAtMs, phase: "pending" }, problem: decoded.problem };
   }
-  const { phase, generation, error, reason } = decoded.value;
+  const { phase, generation, error, name, reason } = decoded.value;
   const told = phase === "failed" ? error ?? reason : undefined;
   return {
     held: {
       revision,
       receivedAtMs,
       phase,
+      ...(name === undefined ? {} : { name: interner.text(name) }),
       ...(generation === undefined ? {} : { generation }),
       ...(told === undefined ? {} : { error: interner.text(bounded(told, DEPLOYMENT_ERROR_KEPT_MAX_CHARS)) }),
     },

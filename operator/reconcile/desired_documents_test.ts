@@ -60,6 +60,7 @@ Deno.test("a report that cannot be read says that it is pending", () => {
     revision: 7,
     receivedAtMs: 1_000,
     phase: "failed",
+    name: "web",
     generation: 3,
     error: "app: no image",
   });

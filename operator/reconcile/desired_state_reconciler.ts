@@ -15,7 +15,13 @@ import type { WriteResult } from "../../lib/bus/port.ts";
 import type { Clock } from "../../lib/deadline.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { GroupSource } from "../groups/port.ts";
-import { type DesiredPlan, nextGeneration, planEntries } from "../policy/desired_plan.ts";
+import {
+  type DesiredPlan,
+  firstGeneration,
+  type HeldDesired,
+  nextGeneration,
+  planEntries,
+} from "../policy/desired_plan.ts";
 import type { WatchedTime } from "../runtime/broker_time.ts";
 import { RecentReads } from "../runtime/recent_reads.ts";
 import type { ResourceOf, ResourceStore } from "../stores/port.ts";
@@ -73,8 +79,8 @@ export class DesiredStateReconciler {
     const hasChanged = plan.puts.length + plan.deletes.length > 0;
     try {
       if (hasChanged) await this.#change(id, plan);
+      await this.#count(id, hasChanged);
       if (subject === null) await this.#forgetDevice(id);
-      else await this.#count(id, hasChanged);
       return null;
     } catch (error) {
       if (error === LOST_RACE) return LOST_RACE_PAUSE_MS;
@@ -123,21 +129,29 @@ export class DesiredStateReconciler {
     // Entries that were only told of stand nowhere to be counted.
     if (writes.observing && hasChanged) return;
     const held = view.held(id);
+    if (held.generation === null && !this.#mayBegin(id, held)) return;
     const next = nextGeneration(held, hasChanged, time.nowMs());
     if (next === null) return;
     const written = await writes.putGeneration(id, next, held.generation?.revision ?? null);
     this.#take(written, (revision) => view.putGeneration(id, { revision, value: next }));
   }
 
-  /** Nobody reads what is left of a device that is gone; the generation goes last here too. */
+  #mayBegin(id: string, held: HeldDesired): boolean {
+    const { log, view } = this.#options;
+    const first = firstGeneration(held, view.reports(id), view);
+    if (first === "wait") {
+      const fields = { device: id, reports: view.reports(id).size };
+      log.state(`uncounted ${id}`, "a device runs deployments that nobody knows: it removes nothing", fields, "warn");
+    }
+    return first === "due";
+  }
+
+  /** Nobody reads what is left of a device that is gone. Its generation stays: it may come back, and must run nothing. */
   async #forgetDevice(id: string): Promise<void> {
     const { view, writes } = this.#options;
     for (const [uid, { revision }] of [...view.reports(id)]) {
       this.#take(await writes.deleteReport(id, uid, revision), () => view.putReport(id, uid, null));
     }
-    const { generation } = view.held(id);
-    if (generation === null) return;
-    this.#take(await writes.deleteGeneration(id, generation.revision), () => view.putGeneration(id, null));
   }
 
   /** Whether device and deployments are in the store as the plan saw them: watches do not keep step. */

@@ -14,6 +14,10 @@ export class MemoryTerminal implements Terminal {
   width: number | null = null;
   paint: Paint = plainPaint;
   errIsTerminal = false;
+  /** What a person answers; null when there is nobody to ask. */
+  answer: boolean | null = null;
+  /** What a person was asked. */
+  readonly questions: string[] = [];
   /** When set, nobody reads the results any more. */
   closed = false;
   readonly #waiters = new Set<() => void>();
@@ -29,6 +33,11 @@ export class MemoryTerminal implements Terminal {
     this.stderr += text;
     this.#wake();
     return Promise.resolve();
+  }
+
+  confirm(question: string): Promise<boolean | null> {
+    this.questions.push(question);
+    return Promise.resolve(this.answer);
   }
 
   /** Waits until the results contain a text. */

@@ -10,7 +10,7 @@ import { connectionConfig } from "../../operator/cli/connection/connection_setti
 import { readManifest } from "../../operator/cli/manifest/read_manifest.ts";
 import { parseCommandLine } from "../../operator/cli/command_line.ts";
 import { EXIT, EXIT_MEANINGS } from "../../operator/cli/exit_code.ts";
-import { DEPLOYMENT_PHASE_NAMES, TARGET_PHASES } from "../../operator/cli/invocation.ts";
+import { DEPLOYMENT_PHASE_NAMES, TARGET_PHASES, TASK_PHASE_NAMES } from "../../operator/cli/invocation.ts";
 import { DESIRED_REASONS } from "../../operator/policy/attempt.ts";
 
 const DOC = await Deno.readTextFile(new URL("../../docs/fleetctl.md", import.meta.url));
@@ -30,7 +30,16 @@ Deno.test("docs/fleetctl.md shows every sample as the program prints it", async 
 
 Deno.test("docs/fleetctl.md names every command, option, count and exit code", () => {
   const commands = ["apply", "get", "watch", "describe", "delete", "release pause", "release resume", "release retry"];
-  const more = ["release devices", "deployment devices", "artifact push", "artifact inspect"];
+  const more = [
+    "release devices",
+    "deployment devices",
+    "task run",
+    "task get",
+    "task watch",
+    "task devices",
+    "artifact push",
+    "artifact inspect",
+  ];
   for (const command of [...commands, ...more]) {
     assert(DOC.includes(`fleetctl ${command}`), command);
     const help = parseCommandLine([...command.split(" "), "--help"], "", null);
@@ -41,7 +50,9 @@ Deno.test("docs/fleetctl.md names every command, option, count and exit code", (
   assert(root.kind === "text");
   for (const [option] of root.text.matchAll(/--[a-z][a-z-]+/g)) assert(DOC.includes(option) || SHORT[option], option);
   for (const [variable] of root.text.matchAll(/FLEETCTL_[A-Z_]+/g)) assert(DOC.includes(variable), variable);
-  for (const phase of [...TARGET_PHASES, ...DEPLOYMENT_PHASE_NAMES]) assert(DOC.includes(`\`${phase}\``), phase);
+  for (const phase of [...TARGET_PHASES, ...DEPLOYMENT_PHASE_NAMES, ...TASK_PHASE_NAMES]) {
+    assert(DOC.includes(`\`${phase}\``), phase);
+  }
   for (const [code, meaning] of EXIT_MEANINGS) assert(DOC.includes(`| ${code} | ${meaning} |`), meaning);
   assert(DOC.includes(`| ${EXIT.outputClosed} |`));
 });
@@ -57,6 +68,11 @@ Deno.test("docs/fleetctl.md explains every reason that keeps a device from its r
 Deno.test("docs/fleetctl.md shows documents and settings that are right", () => {
   const block = (language: string) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(DOC)?.[1] ?? "";
   const { inputs, problems } = readManifest("docs", new TextEncoder().encode(block("yaml")));
-  assertEquals([problems, inputs.map(({ input }) => input.kind)], [[], ["Device", "AgentRelease", "FleetDeployment"]]);
+  assertEquals([problems, inputs.map(({ input }) => input.kind)], [[], [
+    "Device",
+    "AgentRelease",
+    "FleetDeployment",
+    "TaskRun",
+  ]]);
   assertEquals(decodeProblems(connectionConfig, JSON.parse(block("json"))), []);
 });

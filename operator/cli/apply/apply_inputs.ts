@@ -38,6 +38,8 @@ export async function applyInput(store: ResourceStore, input: ManifestInput): Pr
       return await applyKind(store, "AgentRelease", input);
     case "FleetDeployment":
       return await applyKind(store, "FleetDeployment", input);
+    case "TaskRun":
+      return await applyKind(store, "TaskRun", input);
   }
 }
 

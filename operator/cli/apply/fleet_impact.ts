@@ -7,6 +7,7 @@
 import type { AgentRelease } from "../../../contracts/agent_release.ts";
 import type { Device } from "../../../contracts/device_resource.ts";
 import type { FleetDeployment } from "../../../contracts/fleet_deployment.ts";
+import type { TaskRun } from "../../../contracts/task_run.ts";
 import { type AttemptDecision, decideAttempt, type DesiredReason, type InfoFacts } from "../../policy/attempt.ts";
 import { selectRelease } from "../../policy/desired_release.ts";
 import {
@@ -21,6 +22,8 @@ export interface FleetState {
   readonly devices: readonly Device[];
   readonly releases: readonly AgentRelease[];
   readonly deployments: readonly FleetDeployment[];
+  /** Absent where runs are not looked at. */
+  readonly tasks?: readonly TaskRun[];
 }
 
 /** What would become of the devices that a release decides for. */

@@ -51,6 +51,10 @@ export function planApply<K extends FleetctlKind>(
   ];
   if (stored === null) return { action: "create", wanted, changes };
   if (changes.length === 0) return { action: "unchanged", wanted };
+  const { immutable } = RESOURCE_RULES[kind];
+  if (immutable !== undefined && changes.some(({ path }) => path === "spec" || path.startsWith("spec."))) {
+    return { action: "conflict", why: immutable };
+  }
   return { action: "configure", wanted, resourceVersion: stored.metadata.resourceVersion, changes };
 }
 

@@ -8,12 +8,20 @@ import type { ResourceOf } from "../../stores/port.ts";
 import type { FleetctlKind, ManifestInput } from "../manifest/manifest_input.ts";
 import { type ApplyResult, conflictError } from "./apply_inputs.ts";
 import { type FleetImpact, fleetImpact, type FleetState } from "./fleet_impact.ts";
+import { previewRun, type RunPreview } from "../tasks/run_preview.ts";
 import { applyWarnings, type InputOf, planApply } from "./plan_apply.ts";
 
 /** What applying documents would do. */
 export interface ApplyPreview {
   readonly results: readonly ApplyResult[];
   readonly impact: FleetImpact;
+  /** What each new run would do. */
+  readonly tasks: readonly TaskImpact[];
+}
+
+/** What a new run would do. */
+export interface TaskImpact extends RunPreview {
+  readonly task: string;
 }
 
 /**
@@ -27,6 +35,8 @@ export function previewApply(inputs: readonly ManifestInput[], before: FleetStat
   const devices = new Map(before.devices.map((device) => [device.metadata.name, device]));
   const releases = new Map(before.releases.map((release) => [release.metadata.name, release]));
   const deployments = new Map(before.deployments.map((deployment) => [deployment.metadata.name, deployment]));
+  const tasks = new Map((before.tasks ?? []).map((task) => [task.metadata.name, task]));
+  const known = new Set(tasks.keys());
   const results = inputs.map((input) => {
     switch (input.kind) {
       case "Device":
@@ -35,6 +45,8 @@ export function previewApply(inputs: readonly ManifestInput[], before: FleetStat
         return preview("AgentRelease", input, releases);
       case "FleetDeployment":
         return preview("FleetDeployment", input, deployments);
+      case "TaskRun":
+        return preview("TaskRun", input, tasks);
     }
   });
   const namesOf = (kind: FleetctlKind) =>
@@ -49,7 +61,12 @@ export function previewApply(inputs: readonly ManifestInput[], before: FleetStat
     releases: [...releases.values()],
     deployments: [...deployments.values()],
   };
-  return { results, impact: fleetImpact(before, state, changed) };
+  const started = inputs.flatMap((input) =>
+    input.kind !== "TaskRun" || known.has(input.name)
+      ? []
+      : [{ task: input.name, ...previewRun(input.spec, state.devices) }]
+  );
+  return { results, impact: fleetImpact(before, state, changed), tasks: started };
 }
 
 /** Puts what the document would make into the place of what is stored. */

@@ -9,10 +9,12 @@ import type { PlacedProblem } from "../manifest/read_manifest.ts";
 import type { Paint, Tone } from "../render/paint.ts";
 import { printable } from "../render/printable.ts";
 import { resourceName } from "../render/resource_list.ts";
+import { renderRunPreview } from "../tasks/render_run_preview.ts";
 import type { ApplyResult } from "./apply_inputs.ts";
 import type { DeploymentImpact } from "./deployment_impact.ts";
 import { type FieldChange, fieldChangeText } from "./field_changes.ts";
 import type { DeviceImpact, FleetImpact, ReleaseImpact } from "./fleet_impact.ts";
+import type { TaskImpact } from "./preview_apply.ts";
 
 /**
  * The line of a document that was applied: `agentrelease/agent-1-5 created`.
@@ -29,22 +31,31 @@ export function resultLine({ kind, name, action }: ApplyResult): string {
  * @param results Each document
  * @param impact The fleet
  * @param paint Colours
+ * @param tasks What new runs would do. Default none
  */
-export function renderPreview(results: readonly ApplyResult[], impact: FleetImpact, paint: Paint): string {
+export function renderPreview(
+  results: readonly ApplyResult[],
+  impact: FleetImpact,
+  paint: Paint,
+  tasks: readonly TaskImpact[] = [],
+): string {
   const releases = new Map(impact.releases.map((release) => [release.release, release]));
   const deployments = new Map(impact.deployments.map((deployment) => [deployment.deployment, deployment]));
   const devices = new Map(impact.devices.map((device) => [device.device, device]));
+  const runs = new Map(tasks.map((task) => [task.task, task]));
   const parts = results.map((result) => {
     const head = resultLine(result).replace("\n", " (dry run)\n");
     const changes = result.changes.map((change) => `  ${changeLine(change, paint)}\n`).join("");
     const release = result.kind === "AgentRelease" ? releases.get(result.name) : undefined;
     const deployment = result.kind === "FleetDeployment" ? deployments.get(result.name) : undefined;
+    const task = result.kind === "TaskRun" ? runs.get(result.name) : undefined;
     const device = result.kind === "Device" ? devices.get(result.name) : undefined;
     return head + changes + (release === undefined ? "" : releaseLines(release)) +
       (deployment === undefined ? "" : deploymentLine(deployment)) +
-      (device === undefined ? "" : deviceLine(device));
+      (device === undefined ? "" : deviceLine(device)) +
+      (task === undefined ? "" : renderRunPreview(task, paint));
   });
-  return `${parts.join("")}${totalLine(impact)}`;
+  return `${parts.join("")}${totalLine(impact, tasks)}`;
 }
 
 function changeLine(change: FieldChange, paint: Paint): string {
@@ -92,10 +103,15 @@ function deviceLine({ before, after, deployments: { changed, gained, lost } }: D
 }
 
 /** Names where the groups are from: an operator may be told to take them from elsewhere, and no store says so. */
-function totalLine({ newAttempts, groupsFrom, workloadsChanged }: FleetImpact): string {
+function totalLine(
+  { newAttempts, groupsFrom, workloadsChanged }: FleetImpact,
+  tasks: readonly TaskImpact[],
+): string {
   const what = newAttempts === 0 ? "no upgrade" : `an upgrade on ${count(newAttempts, "device")}`;
   const containers = workloadsChanged === 0 ? "" : `, and change containers on ${count(workloadsChanged, "device")}`;
-  return `nothing was changed; by the groups of ${groupsFrom}, applying this would start ${what}${containers}\n`;
+  const upgraded = new Set(tasks.flatMap(({ devices }) => devices)).size;
+  const systems = upgraded === 0 ? "" : `, and upgrade the system of ${count(upgraded, "device")}`;
+  return `nothing was changed; by the groups of ${groupsFrom}, applying this would start ${what}${containers}${systems}\n`;
 }
 
 /**

@@ -104,10 +104,13 @@ async function dryRun(
     devices: await store.list("Device"),
     releases: await store.list("AgentRelease"),
     deployments: await store.list("FleetDeployment"),
+    tasks: await store.list("TaskRun"),
   }));
-  const { results, impact } = previewApply(inputs.map(({ input }) => input), state);
+  const { results, impact, tasks } = previewApply(inputs.map(({ input }) => input), state);
   await terminal.out(
-    output === "json" ? applyJson(results, true, impact) : renderPreview(results, impact, terminal.paint),
+    output === "json"
+      ? applyJson(results, true, { ...impact, tasks })
+      : renderPreview(results, impact, terminal.paint, tasks),
   );
   for (const result of results) {
     for (const warning of result.warnings) await warn(context, result, warning);

@@ -19,6 +19,7 @@ type DeleteInvocation = Extract<Invocation, { command: "delete" }>;
 /** What a person should know who has deleted something. */
 const HINTS: Readonly<Partial<Record<DeleteInvocation["kind"], string>>> = {
   Device: "a device that lives comes back with its next device info, without groups",
+  TaskRun: "intents that no device has accepted are withdrawn; a device that has accepted its own goes on to its end",
   FleetDeployment: "the operator tells its devices, which remove the containers as they hear of it; volumes stay",
 };
 

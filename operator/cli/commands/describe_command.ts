@@ -11,6 +11,7 @@ import type { Invocation } from "../invocation.ts";
 import { releaseDescription, renderRelease } from "../releases/describe_release.ts";
 import { printableJson } from "../render/printable.ts";
 import { yamlText } from "../render/yaml_text.ts";
+import { renderTask, taskDescription } from "../tasks/describe_task.ts";
 import { type CommandContext, note } from "./command_context.ts";
 import { missingText } from "./find_resources.ts";
 
@@ -67,6 +68,11 @@ async function describe(
       data: deploymentDescription(deployment),
       text: renderDeployment(deployment, await fleet.nowMs(), paint),
     };
+  }
+  if (kind === "TaskRun") {
+    const task = await fleet.store.get(kind, name);
+    if (task === null) return null;
+    return { data: taskDescription(task), text: renderTask(task, await fleet.nowMs(), paint) };
   }
   const device = await fleet.store.get(kind, name);
   if (device === null) return null;

@@ -15,6 +15,7 @@ import { withProgress } from "../progress.ts";
 import { releaseColumns } from "../releases/release_table.ts";
 import { resourceNames, resourcesJson, resourcesYaml } from "../render/resource_list.ts";
 import { renderTable } from "../render/table.ts";
+import { taskColumns } from "../tasks/task_table.ts";
 import { type CommandContext, note } from "./command_context.ts";
 import { findResources, missingText } from "./find_resources.ts";
 
@@ -66,6 +67,8 @@ async function table(resources: readonly FleetctlResource[], { fleet, terminal }
   const releases = resources.filter((resource) => resource.kind === "AgentRelease");
   const deployments = resources.filter((resource) => resource.kind === "FleetDeployment");
   if (releases.length > 0) return renderTable(releaseColumns(nowMs), releases, terminal);
+  const tasks = resources.filter((resource) => resource.kind === "TaskRun");
+  if (tasks.length > 0) return renderTable(taskColumns(nowMs), tasks, terminal);
   if (deployments.length > 0) return renderTable(deploymentColumns(nowMs), deployments, terminal);
   return renderTable(deviceColumns(nowMs), await deviceRows(devices, { fleet, terminal }), terminal);
 }

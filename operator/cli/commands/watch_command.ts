@@ -13,6 +13,7 @@ import { releaseColumns } from "../releases/release_table.ts";
 import { printableJsonLine } from "../render/printable.ts";
 import { resourceName } from "../render/resource_list.ts";
 import { type Column, type ColumnWidths, columnWidths, renderHeader, renderRows } from "../render/table.ts";
+import { taskColumns } from "../tasks/task_table.ts";
 import { type CommandContext, note } from "./command_context.ts";
 import { isSelected } from "./find_resources.ts";
 import { deviceRows } from "./get_command.ts";
@@ -227,6 +228,8 @@ function resourceColumns<K extends ResourceKind>(kind: K, nowMs: number): Column
       return deploymentColumns(nowMs).map((column) =>
         adapted(column, ({ resource }) => resource as ResourceOf["FleetDeployment"])
       );
+    case "TaskRun":
+      return taskColumns(nowMs).map((column) => adapted(column, ({ resource }) => resource as ResourceOf["TaskRun"]));
     default:
       return deviceColumns(nowMs).map((column) =>
         adapted(

@@ -23,10 +23,11 @@ import { connectBus } from "../../../lib/bus/connect.ts";
 import type { Bus } from "../../../lib/bus/port.ts";
 import { EmbeddedStore, type EmbeddedStoreOptions } from "../../stores/embedded.ts";
 import type { ResourceStore } from "../../stores/port.ts";
-import type { DeploymentsOnDevices, FleetAccess, HeartbeatTimes, Reported } from "../fleet_access.ts";
+import type { DeploymentsOnDevices, FleetAccess, HeartbeatTimes, Reported, TaskOnDevices } from "../fleet_access.ts";
 import type { ConnectionSettings } from "./connection_settings.ts";
 import { readDeployments } from "./read_deployments.ts";
 import { readReported } from "./read_reported.ts";
+import { readTask } from "./read_tasks.ts";
 
 /** Told of each stored document that cannot be read. */
 export type OnMalformed = NonNullable<EmbeddedStoreOptions["onMalformed"]>;
@@ -52,7 +53,10 @@ export async function openFleet(settings: ConnectionSettings, onMalformed: OnMal
     },
   });
   try {
-    return new BusFleet(bus, new EmbeddedStore(await bus.bucket(BUCKETS.resources), { onMalformed }));
+    // The deadline of a run counts from its creation, which is told by the broker's clock, not by this machine's.
+    const skewMs = await bus.clockSkewMs() ?? 0;
+    const nowMs = () => Date.now() - skewMs;
+    return new BusFleet(bus, new EmbeddedStore(await bus.bucket(BUCKETS.resources), { onMalformed, nowMs }));
   } catch (error) {
     await bus.close();
     throw error;
@@ -103,6 +107,15 @@ export class BusFleet implements FleetAccess {
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       return { found: [], problem: errorText(error) };
+    }
+  }
+
+  async task(runId: string): Promise<TaskOnDevices> {
+    try {
+      return await readTask(this.#bus, runId);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { plan: null, found: new Map(), problem: errorText(error) };
     }
   }
 

@@ -45,6 +45,7 @@ const DOCUMENTS = {
   Device: documentDecoder("Device"),
   AgentRelease: documentDecoder("AgentRelease"),
   FleetDeployment: documentDecoder("FleetDeployment"),
+  TaskRun: documentDecoder("TaskRun"),
 };
 const header = object({ apiVersion: oneOf([API_VERSION]), kind: oneOf(FLEETCTL_KINDS) });
 /** Where the members that `fleetctl release` owns are left out, the decoder's defaults must not stand for them. */
@@ -82,6 +83,7 @@ function specOf(kind: FleetctlKind, value: unknown, base: string): KindAndSpec {
   const path = pathBelow(base, "spec");
   if (kind === "Device") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
   if (kind === "FleetDeployment") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
+  if (kind === "TaskRun") return { kind, spec: RESOURCE_RULES[kind].spec(source, path) };
   const { revision: _revision, paused: _paused, ...spec } = RESOURCE_RULES[kind].spec(source, path);
   return { kind, spec: { ...spec, ...ownedByCommands(value, base).spec } };
 }

@@ -7,6 +7,7 @@ import type { AgentReleaseSpec } from "../../../contracts/agent_release.ts";
 import type { DeviceSpec } from "../../../contracts/device_resource.ts";
 import type { ResourceOf } from "../../stores/port.ts";
 import type { FleetDeploymentSpec } from "../../../contracts/fleet_deployment.ts";
+import type { TaskRunSpec } from "../../../contracts/task_run.ts";
 
 /** What a document of any kind has. */
 interface InputBase {
@@ -45,8 +46,14 @@ export interface DeploymentInput extends InputBase {
   readonly spec: FleetDeploymentSpec;
 }
 
+/** A run as a person writes it. */
+export interface TaskInput extends InputBase {
+  readonly kind: "TaskRun";
+  readonly spec: TaskRunSpec;
+}
+
 /** Kinds that `fleetctl` works with. */
-export const FLEETCTL_KINDS = ["Device", "AgentRelease", "FleetDeployment"] as const;
+export const FLEETCTL_KINDS = ["Device", "AgentRelease", "FleetDeployment", "TaskRun"] as const;
 /** One of {@link FLEETCTL_KINDS}. */
 export type FleetctlKind = (typeof FLEETCTL_KINDS)[number];
 
@@ -54,7 +61,7 @@ export type FleetctlKind = (typeof FLEETCTL_KINDS)[number];
 export type FleetctlResource = ResourceOf[FleetctlKind];
 
 /** A document that may be applied. */
-export type ManifestInput = DeviceInput | ReleaseInput | DeploymentInput;
+export type ManifestInput = DeviceInput | ReleaseInput | DeploymentInput | TaskInput;
 
 /** Something wrong with a document. */
 export interface ManifestProblem {

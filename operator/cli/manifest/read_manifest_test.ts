@@ -117,7 +117,7 @@ Deno.test("readManifest() helps with kinds and versions", () => {
   assertEquals(problemsOf(DEVICE.replace("v1alpha1", "v1"))[0]?.hint, "write apiVersion: fleet.nationtech.io/v1alpha1");
   assertEquals(
     problemsOf(DEVICE.replace("Device", "Pod"))[0]?.message,
-    'kind: is "Pod", must be one of Device, AgentRelease, FleetDeployment',
+    'kind: is "Pod", must be one of Device, AgentRelease, FleetDeployment, TaskRun',
   );
   assertEquals(problemsOf("just text")[0]?.message, "document: must be an object, not a string");
 });
