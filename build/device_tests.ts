@@ -26,6 +26,8 @@ export interface DeviceTests {
   readonly filter: string;
   /** Variables that the tests ask for. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether what the tests print on the way is shown. Default no */
+  readonly showsOutput?: boolean;
   /** How many results there must be. */
   readonly expected: number;
 }
@@ -36,12 +38,14 @@ export interface DeviceTests {
  * @param tests Which
  * @returns whether all of them passed
  */
-export async function runDeviceTests({ folder, filter, environment, expected }: DeviceTests): Promise<boolean> {
+export async function runDeviceTests(tests: DeviceTests): Promise<boolean> {
+  const { folder, filter, environment, showsOutput = false, expected } = tests;
   const directory = await Deno.makeTempDir();
   const report = `${directory}/report`;
   try {
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["test", "--quiet", "--allow-all", `--filter=${filter}`, folder],
+      // Quiet, deno prints nothing that a test prints.
+      args: ["test", ...(showsOutput ? [] : ["--quiet"]), "--allow-all", `--filter=${filter}`, folder],
       cwd: REPOSITORY_ROOT,
       env: { [REPORT_VARIABLE]: report, ...environment },
       stdin: "null",

@@ -114,6 +114,7 @@ async function main(args: readonly string[]): Promise<number> {
       folder: "tests/vm",
       filter: filterOf(request),
       environment: { [VM_VARIABLE]: "1", ...cutEnvironment(request) },
+      showsOutput: true,
       expected: request.systems.length * request.scenarios.length,
     })
     ? 0

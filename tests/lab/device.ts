@@ -87,6 +87,8 @@ export interface DeviceKind {
   readonly hostAddress: string;
   /** How many times as long as in a container something may take. */
   readonly patience: number;
+  /** Time for which a scenario holds a phase in order to act in it, in ms. */
+  readonly holdMs: number;
   /** Time between two looks at a device, which cost it something, in ms. */
   readonly lookIntervalMs: number;
 }

@@ -216,6 +216,8 @@ export const CONTAINERS: DeviceKind = {
   create: (options) => LabDevice.create(options),
   hostAddress: "127.0.0.1",
   patience: 1,
+  // Long enough to act in it on a busy machine.
+  holdMs: 4_000,
   lookIntervalMs: 10,
 };
 

@@ -12,10 +12,10 @@ import { waitUntil } from "../nats/wait_until.ts";
 import { GUEST_PORTS, SHARED_FOLDER, vmImage } from "./vm_image.ts";
 import { bridgeSocket, freePort, runScript, sendFiles, shellQuote } from "./vm_wires.ts";
 
-const BOOT_TIMEOUT_MS = 600_000;
-const POWEROFF_TIMEOUT_MS = 600_000;
-const PROBE_TIMEOUT_MS = 5_000;
-const COMMAND_TIMEOUT_MS = 900_000;
+const BOOT_TIMEOUT_MS = 1_800_000;
+const POWEROFF_TIMEOUT_MS = 1_800_000;
+const PROBE_TIMEOUT_MS = 15_000;
+const COMMAND_TIMEOUT_MS = 1_800_000;
 const MEMORY_MIB = 1024;
 
 /*
@@ -165,6 +165,8 @@ export const MACHINES: DeviceKind = {
   create: (options) => VmDevice.create(options),
   // The user network of qemu.
   hostAddress: "10.0.2.2",
-  patience: 5,
+  // A machine that is emulated on a busy one can be starved for minutes.
+  patience: 30,
+  holdMs: 20_000,
   lookIntervalMs: 250,
 };
