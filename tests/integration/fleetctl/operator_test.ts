@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { BUCKETS } from "../../../contracts/buckets.ts";
-import { connectBus } from "../../../lib/bus/connect.ts";
-import { OperatorWorld } from "../operator/operator_world.ts";
-import { fleetctlTest, type FleetctlWorld } from "./fleetctl_world.ts";
+import { fleetctlTest } from "./fleetctl_world.ts";
+import { withOperator } from "./with_operator.ts";
 import { digest } from "../../fakes/operator_samples.ts";
 
 const RELEASE = JSON.stringify({
@@ -16,23 +15,6 @@ const RELEASE = JSON.stringify({
     targetSelector: {},
   },
 });
-
-/** An operator and devices on the server of `fleetctl`. */
-async function withOperator(world: FleetctlWorld, body: (fleet: OperatorWorld) => Promise<void>): Promise<void> {
-  const connect = () =>
-    connectBus({
-      servers: [world.server.url],
-      name: "operator",
-      auth: { kind: "password", user: "ops", password: { file: `${world.directory}/password` } },
-    });
-  const fleet = await OperatorWorld.open({ connect, close: () => Promise.resolve() });
-  try {
-    await fleet.operator();
-    await body(fleet);
-  } finally {
-    await fleet.close();
-  }
-}
 
 fleetctlTest("previews exactly what the operator then does, and lists who is behind its counts", async (world) => {
   await withOperator(world, async (fleet) => {
