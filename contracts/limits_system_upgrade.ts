@@ -46,10 +46,10 @@ export const APT_UPGRADE_TIMEOUT_MS = 3 * HOUR_MS;
 export const APT_KILL_GRACE_MS = 30 * SECOND_MS;
 /** Time that is waited for a lock of apt or dpkg that somebody else holds, in ms: the timers right after a boot. */
 export const APT_LOCK_TIMEOUT_MS = 20 * MINUTE_MS;
-/** Pause between two tries of a refresh, in ms; apt itself does not wait for the lock of the index. */
-export const APT_REFRESH_RETRY_MS = 20 * SECOND_MS;
-/** Refreshes that may fail for other causes than a lock: a mirror that is being synced is whole again in a minute. */
-export const APT_REFRESH_TRIES_MAX = 4;
+/** Pause between two tries of a fetch, in ms, for a lock of the index as well, which apt itself does not wait for. */
+export const APT_FETCH_RETRY_MS = 20 * SECOND_MS;
+/** Fetches that may fail for other causes than a lock: a mirror that is being synced is whole again in a minute. */
+export const APT_FETCH_TRIES_MAX = 4;
 /** Bytes of output of one command that are read: a simulation of every package of a full desktop has 1 MiB. */
 export const APT_OUTPUT_MAX_BYTES = 4 * MIB;
 /** Pause between two looks at the unit in which packages are changed, in ms. */

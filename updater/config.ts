@@ -8,8 +8,8 @@ import { absolutePath, deviceId } from "../contracts/formats.ts";
 import {
   ACCOUNT_NAME_MAX_CHARS,
   APT_DOWNLOAD_TIMEOUT_MS,
+  APT_FETCH_RETRY_MS,
   APT_LOCK_TIMEOUT_MS,
-  APT_REFRESH_RETRY_MS,
   APT_REFRESH_TIMEOUT_MS,
   APT_UPGRADE_TIMEOUT_MS,
   HTTPS_CONNECT_TIMEOUT_MS,
@@ -43,7 +43,7 @@ const bounds = object({
   rollbackRetryMaxMs: lowered(ROLLBACK_RETRY_MAX_MS),
   socketReadTimeoutMs: lowered(SOCKET_READ_TIMEOUT_MS),
   aptRefreshTimeoutMs: lowered(APT_REFRESH_TIMEOUT_MS),
-  aptRefreshRetryMs: lowered(APT_REFRESH_RETRY_MS),
+  aptFetchRetryMs: lowered(APT_FETCH_RETRY_MS),
   aptDownloadTimeoutMs: lowered(APT_DOWNLOAD_TIMEOUT_MS),
   aptUpgradeTimeoutMs: lowered(APT_UPGRADE_TIMEOUT_MS),
   aptLockTimeoutMs: lowered(APT_LOCK_TIMEOUT_MS),

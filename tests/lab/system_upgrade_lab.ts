@@ -26,7 +26,7 @@ export const FAST_APT = {
   rollbackRetryMaxMs: 1_000,
   startTimeoutMs: 20_000,
   stopTimeoutMs: 10_000,
-  aptRefreshRetryMs: 500,
+  aptFetchRetryMs: 500,
   aptLockTimeoutMs: 4_000,
   rebootRetryWindowMs: 4_000,
   rebootRetryMs: 500,

@@ -5,11 +5,11 @@
  */
 import {
   APT_DOWNLOAD_TIMEOUT_MS,
+  APT_FETCH_RETRY_MS,
+  APT_FETCH_TRIES_MAX,
   APT_LOCK_TIMEOUT_MS,
   APT_LOOK_TIMEOUT_MS,
-  APT_REFRESH_RETRY_MS,
   APT_REFRESH_TIMEOUT_MS,
-  APT_REFRESH_TRIES_MAX,
   APT_SIMULATE_TIMEOUT_MS,
   APT_UPGRADE_TIMEOUT_MS,
   POST_MORTEM_LINES_MAX,
@@ -47,7 +47,7 @@ import type { UnitCommand, UnitCommandRun } from "./unit_command.ts";
 /** Bounds of apt, in ms; each can be lowered below its limit only. */
 export interface AptBounds {
   readonly aptRefreshTimeoutMs?: number;
-  readonly aptRefreshRetryMs?: number;
+  readonly aptFetchRetryMs?: number;
   readonly aptDownloadTimeoutMs?: number;
   readonly aptUpgradeTimeoutMs?: number;
   readonly aptLockTimeoutMs?: number;
@@ -96,22 +96,9 @@ class AptPackageManager implements PackageManager {
     return done({ readOnly, unfinished: unfinished.length > 0 ? unfinished : ["dpkg"] });
   }
 
-  async refresh(signal: AbortSignal): Promise<StepResult> {
-    const { bounds, clock, command, log } = this.#options;
-    const timeoutMs = loweredBound(APT_REFRESH_TIMEOUT_MS, bounds?.aptRefreshTimeoutMs);
-    const pauseMs = loweredBound(APT_REFRESH_RETRY_MS, bounds?.aptRefreshRetryMs);
-    const lockEndMs = clock.monotonicMs() + this.#lockTimeoutMs;
-    for (let tries = 1;;) {
-      const run = await command(refreshCommand(), timeoutMs, signal);
-      if (run.succeeded) return done(undefined);
-      const finding = this.#finding("refresh", run);
-      // apt does not wait for the lock of the index, whatever it is told.
-      const locked = finding.reason === "LockTimeout";
-      if (locked && clock.monotonicMs() >= lockEndMs) return lost(finding);
-      if (!locked && (!isWorthRepeating(finding.reason) || tries++ >= APT_REFRESH_TRIES_MAX)) return lost(finding);
-      log.state("apt-refresh", "the package index cannot be refreshed yet", { error: finding.error }, "warn");
-      await clock.sleep(pauseMs, signal);
-    }
+  refresh(signal: AbortSignal): Promise<StepResult> {
+    const timeoutMs = loweredBound(APT_REFRESH_TIMEOUT_MS, this.#options.bounds?.aptRefreshTimeoutMs);
+    return this.#fetch("refresh", refreshCommand(), timeoutMs, signal);
   }
 
   async simulate(signal: AbortSignal): Promise<StepResult<SimulatedUpgrade>> {
@@ -125,11 +112,9 @@ class AptPackageManager implements PackageManager {
     return done({ plan, downloadBytes: parseDownloadBytes(archives.stdout) });
   }
 
-  async download(signal: AbortSignal): Promise<StepResult> {
-    const { bounds, command } = this.#options;
-    const timeoutMs = loweredBound(APT_DOWNLOAD_TIMEOUT_MS, bounds?.aptDownloadTimeoutMs) + this.#lockTimeoutMs;
-    const run = await command(downloadCommand(this.#lockTimeoutS), timeoutMs, signal);
-    return run.succeeded ? done(undefined) : this.#failed("download", run);
+  download(signal: AbortSignal): Promise<StepResult> {
+    const timeoutMs = loweredBound(APT_DOWNLOAD_TIMEOUT_MS, this.#options.bounds?.aptDownloadTimeoutMs);
+    return this.#fetch("download", downloadCommand(this.#lockTimeoutS), timeoutMs + this.#lockTimeoutMs, signal);
   }
 
   configure(attemptId: string, signal: AbortSignal): Promise<StepResult> {
@@ -153,6 +138,29 @@ class AptPackageManager implements PackageManager {
     } catch (error) {
       if (!isFleetError(error)) throw error;
       log.warn("results of earlier upgrades not removed", { error: errorText(error) });
+    }
+  }
+
+  /** Fetches, again where that may help: what has come is kept by apt. */
+  async #fetch(
+    step: "refresh" | "download",
+    words: CommandWords,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<StepResult> {
+    const { bounds, clock, command, log } = this.#options;
+    const pauseMs = loweredBound(APT_FETCH_RETRY_MS, bounds?.aptFetchRetryMs);
+    const lockEndMs = clock.monotonicMs() + this.#lockTimeoutMs;
+    for (let tries = 1;;) {
+      const run = await command(words, timeoutMs, signal);
+      if (run.succeeded) return done(undefined);
+      const finding = this.#finding(step, run);
+      // apt does not wait for the lock of the index, whatever it is told.
+      const locked = step === "refresh" && finding.reason === "LockTimeout";
+      if (locked && clock.monotonicMs() >= lockEndMs) return lost(finding);
+      if (!locked && (!isWorthRepeating(finding.reason) || tries++ >= APT_FETCH_TRIES_MAX)) return lost(finding);
+      log.state(`apt-${step}`, "packages cannot be fetched yet", { step, error: finding.error }, "warn");
+      await clock.sleep(pauseMs, signal);
     }
   }
 

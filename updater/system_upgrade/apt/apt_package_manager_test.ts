@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeClock } from "../../../tests/fakes/fake_clock.ts";
 import { MemoryFileSystem } from "../../../tests/fakes/memory_file_system.ts";
-import { APT_LOCK_TIMEOUT_MS, APT_REFRESH_RETRY_MS, APT_REFRESH_TRIES_MAX } from "../../../contracts/limits.ts";
+import { APT_FETCH_RETRY_MS, APT_FETCH_TRIES_MAX, APT_LOCK_TIMEOUT_MS } from "../../../contracts/limits.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { PackageManager } from "../ports.ts";
 import { commandName, type CommandWords } from "./apt_commands.ts";
@@ -63,7 +63,7 @@ Deno.test("refresh() waits for the lock of the index for as long as the limit, w
   const result = await held.clock.advanceUntil(held.packages.refresh(NEVER), 2 * APT_LOCK_TIMEOUT_MS);
   assertEquals(result.ok ? "ok" : result.finding.reason, "LockTimeout");
   const waitedMs = held.clock.monotonicMs() - startMs;
-  assert(waitedMs >= APT_LOCK_TIMEOUT_MS && waitedMs <= APT_LOCK_TIMEOUT_MS + APT_REFRESH_RETRY_MS, `${waitedMs}`);
+  assert(waitedMs >= APT_LOCK_TIMEOUT_MS && waitedMs <= APT_LOCK_TIMEOUT_MS + APT_FETCH_RETRY_MS, `${waitedMs}`);
   const released = scripted((_, times) => times < 3 ? [100, LOCKED] : [0, ""]);
   assertEquals((await released.clock.advanceUntil(released.packages.refresh(NEVER), APT_LOCK_TIMEOUT_MS)).ok, true);
 });
@@ -71,12 +71,19 @@ Deno.test("refresh() waits for the lock of the index for as long as the limit, w
 Deno.test("refresh() tries a mirror again that is down, and not one that nobody signed", async () => {
   const down = scripted(() => [100, DOWN]);
   const result = await down.clock.advanceUntil(down.packages.refresh(NEVER), 600_000);
-  assertEquals([result.ok, down.calls.length], [false, APT_REFRESH_TRIES_MAX]);
-  const back = scripted((_, times) => times < APT_REFRESH_TRIES_MAX ? [100, DOWN] : [0, ""]);
+  assertEquals([result.ok, down.calls.length], [false, APT_FETCH_TRIES_MAX]);
+  const back = scripted((_, times) => times < APT_FETCH_TRIES_MAX ? [100, DOWN] : [0, ""]);
   assertEquals((await back.clock.advanceUntil(back.packages.refresh(NEVER), 600_000)).ok, true);
   const unsigned = scripted(() => [100, "E: The repository 'http://127.0.0.1 stable InRelease' is not signed.\n"]);
   await unsigned.packages.refresh(NEVER);
   assertEquals(unsigned.calls.length, 1);
+  const broken = scripted((_, times) =>
+    times < 2 ? [100, "E: Failed to fetch http://127.0.0.1/pool/x.deb  503\n"] : [0, ""]
+  );
+  assertEquals((await broken.clock.advanceUntil(broken.packages.download(NEVER), 600_000)).ok, true);
+  const full = scripted(() => [100, "E: You don't have enough free space in /var/cache/apt/archives/.\n"]);
+  await full.packages.download(NEVER);
+  assertEquals(full.calls.length, 1);
 });
 
 Deno.test("simulate() takes nothing for granted of an output that is not whole", async () => {

@@ -97,10 +97,10 @@ export function judgeFailure(step: AptStep, lines: readonly string[]): Judgement
 }
 
 /**
- * Whether a refresh that failed may succeed in a moment, unchanged.
+ * Whether a fetch that failed may succeed in a moment, unchanged.
  *
  * @param reason What its failure means
  */
 export function isWorthRepeating(reason: string): boolean {
-  return reason === "IndexRefreshFailed" || reason === "HashMismatch";
+  return reason === "IndexRefreshFailed" || reason === "DownloadFailed" || reason === "HashMismatch";
 }

@@ -1,0 +1,42 @@
+import { assert } from "@std/assert";
+import {
+  APT_DOWNLOAD_TIMEOUT_MS,
+  APT_FETCH_RETRY_MS,
+  APT_FETCH_TRIES_MAX,
+  APT_KILL_GRACE_MS,
+  APT_LOCK_TIMEOUT_MS,
+  APT_LOOK_TIMEOUT_MS,
+  APT_REFRESH_TIMEOUT_MS,
+  APT_SIMULATE_TIMEOUT_MS,
+  APT_UPGRADE_TIMEOUT_MS,
+  LEDGER_MAX_BYTES,
+  LEDGER_RESERVE_SLOTS,
+  REBOOT_RETRY_MS,
+  REBOOT_RETRY_WINDOW_MS,
+  REBOOT_SHOWS_WITHIN_MS,
+  REBOOT_UNDER_WAY_MS,
+  SYSTEM_STATUS_MAX_BYTES,
+  TASK_DEADLINE_MAX_S,
+  UPGRADE_VAR_RESERVE_BYTES,
+} from "./limits.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("limits of system upgrades: what contains something is larger than it", () => {
+  assert(APT_KILL_GRACE_MS < APT_LOOK_TIMEOUT_MS && APT_LOOK_TIMEOUT_MS < APT_SIMULATE_TIMEOUT_MS);
+  assert(APT_FETCH_TRIES_MAX * APT_FETCH_RETRY_MS < APT_REFRESH_TIMEOUT_MS);
+  assert(APT_LOCK_TIMEOUT_MS < APT_DOWNLOAD_TIMEOUT_MS && APT_DOWNLOAD_TIMEOUT_MS < APT_UPGRADE_TIMEOUT_MS);
+  assert(REBOOT_RETRY_MS < REBOOT_SHOWS_WITHIN_MS && REBOOT_SHOWS_WITHIN_MS < REBOOT_RETRY_WINDOW_MS);
+  assert(REBOOT_RETRY_WINDOW_MS < REBOOT_UNDER_WAY_MS);
+  assert(SYSTEM_STATUS_MAX_BYTES < LEDGER_MAX_BYTES);
+  assert(LEDGER_RESERVE_SLOTS * LEDGER_MAX_BYTES < UPGRADE_VAR_RESERVE_BYTES);
+});
+
+pure("limits of system upgrades: the slowest upgrade ends long before the longest deadline", () => {
+  const fetches = APT_FETCH_TRIES_MAX * (APT_REFRESH_TIMEOUT_MS + APT_DOWNLOAD_TIMEOUT_MS + 2 * APT_FETCH_RETRY_MS);
+  const changes = 2 * (APT_UPGRADE_TIMEOUT_MS + APT_LOCK_TIMEOUT_MS);
+  const rest = 4 * APT_LOOK_TIMEOUT_MS + 2 * APT_SIMULATE_TIMEOUT_MS + REBOOT_RETRY_WINDOW_MS + REBOOT_UNDER_WAY_MS;
+  assert(4 * (fetches + changes + rest) < TASK_DEADLINE_MAX_S * 1_000);
+});
