@@ -28,13 +28,13 @@ export const ARTIFACT_MAX_BYTES = 100 * MIB;
 export const ARTIFACT_URL_MAX_CHARS = 2_048;
 /** Free bytes that must remain on the file system of the binaries after an install: room for logs and dpkg. */
 export const INSTALL_RESERVE_BYTES = 64 * MIB;
-/** How often a transfer that broke is taken up again within its request's time: a link that breaks more often is down. */
+/** How often in a row a fetch is repeated within its request's time without progress: such a link is down. */
 export const FETCH_RESUMES_MAX = 10;
 /** Ceiling of the first pause before a transfer is taken up again, in ms. */
 export const FETCH_RESUME_MIN_MS = 500;
 /** Ceiling of the longest such pause, in ms: a router restarts in less than ten of them. */
 export const FETCH_RESUME_MAX_MS = 15 * SECOND_MS;
-/** Silence after which a connection counts as broken, in ms, when the transfer can be taken up again. */
+/** Silence after which a connection counts as broken, in ms. */
 export const FETCH_STALL_TIMEOUT_MS = 30 * SECOND_MS;
 /** Buffer that a response's body is read into, in bytes: the runtime gives 16 KiB at most, a newer one may give more. */
 export const FETCH_READ_BYTES = 64 * KIB;

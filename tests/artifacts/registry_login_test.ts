@@ -144,6 +144,12 @@ Deno.test("challenges that cannot be answered, and token services that give none
       other.answer("/token", answer);
       assertEquals((await install()).verdict, verdict);
     }
+    // An answer at its limit, one below, and one above; what is beside the token is not looked at.
+    for (const extra of [-1, 0, 1]) {
+      const padded = JSON.stringify({ token: "t" }).padEnd(OCI_TOKEN_ANSWER_MAX_BYTES + extra);
+      other.answer("/token", () => new Response(padded));
+      assertEquals((await install()).verdict, extra > 0 ? "E_FETCH_MANIFEST policy" : "E_FETCH_LOGIN policy");
+    }
     const before = other.requests.length;
     other.answer("/token", () => new Response("", { status: 503 }));
     assertEquals((await install()).verdict, "E_FETCH_STATUS environment");

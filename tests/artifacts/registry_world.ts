@@ -77,12 +77,13 @@ export function withRegistry(
         return `${world.directory}/${name}`;
       },
       fleetctl: (args, environment = login) =>
-        runInProcess(args, { FLEETCTL_REGISTRY_CA_FILE: world.caFile, ...environment }),
+        runArtifactCommand(args, { FLEETCTL_REGISTRY_CA_FILE: world.caFile, ...environment }),
     });
   });
 }
 
-async function runInProcess(
+/** Runs a command about artifacts, which needs no fleet, in this process. */
+export async function runArtifactCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<FleetctlRun> {
