@@ -54,6 +54,8 @@ export interface LabFleetOptions {
   /** Bounds of the updater, beside those that follow from the unit's. */
   readonly updaterBounds?: Readonly<Record<string, number>>;
   readonly agentBounds?: Readonly<Record<string, number>>;
+  /** More options of install.sh. */
+  readonly setupOptions?: string;
 }
 
 /** An agent to be published. */
@@ -156,7 +158,7 @@ export class LabFleet implements AsyncDisposable {
     await device.refresh();
     // A boot clears /tmp, also under the feet of an installer.
     await device.exec(["systemctl", "is-system-running", "--wait"]);
-    await device.sh(setupCommand(this.#baseline, `${this.configuration} --no-start`));
+    await device.sh(setupCommand(this.#baseline, `${this.configuration} --no-start ${options.setupOptions ?? ""}`));
     await this.#lowerBounds(this.paths.agentConfig, options.agentBounds ?? FAST_AGENT);
     await this.#lowerBounds(this.paths.updaterConfig, {
       rollbackRetryMinMs: FAST_UPDATER.rollbackRetryMinMs,

@@ -29,9 +29,6 @@ export const PHASES = ["preparing", "stopping", "starting", "rolling-back"] as c
 /** One of {@link PHASES}. */
 export type CaughtPhase = (typeof PHASES)[number];
 
-/** Time for which a phase is held, in ms: long enough to act in it on a busy machine. */
-const HOLD_MS = 4_000;
-
 /**
  * Begins an upgrade from 1.0.0 and waits until it is in a phase, which is slowed down. Once it has gone on, or been
  * interrupted, agents behave again from their next start on.
@@ -41,7 +38,7 @@ const HOLD_MS = 4_000;
  * @param version Of the candidate
  */
 export async function catchIn(lab: LabFleet, phase: CaughtPhase, version: string): Promise<AgentUpgradeAttempt> {
-  const holdMs = HOLD_MS * lab.kind.patience;
+  const { holdMs } = lab.kind;
   const behaviour = {
     "preparing": { [version]: { probeDelayMs: holdMs } },
     "stopping": { "1.0.0": { stopDelayMs: holdMs } },
@@ -101,8 +98,10 @@ export async function journalPhase(lab: LabFleet): Promise<string | undefined> {
   return (journal as { body?: { transaction?: { phase?: string } } }).body?.transaction?.phase;
 }
 
+/* A process that ends while it is looked at is none: those of containers come and go. */
 const AGENT_PROCESSES = `for process in /proc/[0-9]*; do
-  if [ "$(stat -c %U $process)" = fleet-agent ] && ! grep -q user.slice $process/cgroup; then echo \${process#/proc/}; fi
+  [ "$(stat -c %U $process)" = fleet-agent ] && group=$(cat $process/cgroup) && [ -n "$group" ] || continue
+  case $group in *user.slice*) ;; *) echo \${process#/proc/} ;; esac
 done 2>/dev/null`;
 
 /**

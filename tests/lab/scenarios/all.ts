@@ -12,8 +12,10 @@ import { FORMS } from "./forms.ts";
 import { INSTALLATION } from "./installation.ts";
 import { INTERRUPTIONS } from "./interruptions.ts";
 import { PODMAN } from "./podman.ts";
+import { PODMAN_ENGINE } from "./podman_engine.ts";
 import { SYSTEM_UPGRADES } from "./system_upgrades.ts";
 import { UPGRADES } from "./upgrades.ts";
+import { WORKLOADS } from "./workloads.ts";
 
 /** Every scenario of the lab. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -25,6 +27,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...INTERRUPTIONS,
   ...FAULTS,
   ...PODMAN,
+  ...PODMAN_ENGINE,
+  ...WORKLOADS,
   ...SYSTEM_UPGRADES,
   ...FIGURES,
 ];
