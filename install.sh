@@ -50,7 +50,8 @@ configuration (any of these writes the whole configuration; none keeps what the 
   --creds-file FILE          a NATS credentials file, instead of user and password
   --ca-file FILE             certificates (PEM) that NATS is trusted by
   --artifact-ca-file FILE    certificates (PEM) that artifact hosts are trusted by, beside the system's
-  --agent-config FILE        a whole agent.json, instead of all that is for NATS
+  --podman                   let the agent run the containers of deployments, with the rootless Podman of its user
+  --agent-config FILE        a whole agent.json, instead of all that is for NATS and Podman
   --updater-config FILE      a whole updater.json
 
 other:
@@ -86,13 +87,14 @@ parse() {
   root='' from='' sums_sha256='' form=auto deno_given='' arch='' action=install
   switch_agent=no dry=no start=yes live=no purge=no
   device_id='' servers='' user='' password_file='' token_file='' creds_file='' ca_file='' artifact_ca_file=''
-  agent_config='' updater_config=''
+  podman='' agent_config='' updater_config=''
   while [ $# -gt 0 ]; do
     case $1 in
       --dry-run) dry=yes ;;
       --no-start) start=no ;;
       --live) live=yes ;;
       --switch-agent) switch_agent=yes ;;
+      --podman) podman=yes ;;
       --uninstall) action=uninstall ;;
       --purge) purge=yes ;;
       -h | --help) usage && exit 0 ;;
@@ -165,8 +167,8 @@ check_command_line() {
     [ -n "$root" ] || live=yes
   fi
   configured=no
-  [ -z "$device_id$servers$user$password_file$token_file$creds_file$ca_file$artifact_ca_file$agent_config$updater_config" ] ||
-    configured=yes
+  [ -z "$device_id$servers$user$password_file$token_file$creds_file$ca_file$artifact_ca_file$podman" ] || configured=yes
+  [ -z "$agent_config$updater_config" ] || configured=yes
   [ "$configured" = no ] || check_configuration
 }
 
@@ -181,8 +183,8 @@ check_configuration() {
       misused "--device-id: \"$device_id\" must be 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends"
   fi
   if [ -n "$agent_config" ]; then
-    [ -z "$servers$user$password_file$token_file$creds_file$ca_file" ] ||
-      misused '--agent-config stands instead of the options for NATS'
+    [ -z "$servers$user$password_file$token_file$creds_file$ca_file$podman" ] ||
+      misused '--agent-config stands instead of the options for NATS and Podman'
     return 0
   fi
   [ -n "$servers" ] || misused 'the configuration needs --nats-server'
@@ -708,7 +710,9 @@ agent_document() {
   [ -z "$token_file" ] || printf ',\n    "tokenFile": "%s"' "$CONFIG/nats-token"
   [ -z "$creds_file" ] || printf ',\n    "credentialsFile": "%s"' "$CONFIG/nats.creds"
   [ -z "$ca_file" ] || printf ',\n    "caFile": "%s"' "$CONFIG/ca.pem"
-  printf '\n  }\n}\n'
+  printf '\n  }'
+  [ -z "$podman" ] || printf ',\n  "podman": { "enabled": true }'
+  printf '\n}\n'
 }
 
 updater_document() {
@@ -765,8 +769,14 @@ put_podman() {
   fi
   if [ ! -e "$root$STATE/home/.config/systemd/user/sockets.target.wants/podman.socket" ]; then
     changed "enable podman.socket of $ACCOUNT"
-    [ "$dry" = yes ] || slowly 'starting podman.socket' start_podman_socket ||
+    [ "$dry" = yes ] || slowly 'starting podman.socket' enable_for_podman --now podman.socket ||
       complain "cannot start podman.socket of $ACCOUNT; see systemctl --user -M $ACCOUNT@ status podman.socket"
+  fi
+  # Containers run again after a boot without the agent, which may have to wait for NATS.
+  if [ ! -e "$root$STATE/home/.config/systemd/user/default.target.wants/podman-restart.service" ]; then
+    changed "start containers of $ACCOUNT with the policy always at boot (podman-restart.service)"
+    [ "$dry" = yes ] || slowly 'enabling podman-restart.service' enable_for_podman podman-restart.service ||
+      complain "cannot enable podman-restart.service of $ACCOUNT: its containers start at boot once the agent is READY"
   fi
 }
 
@@ -778,9 +788,9 @@ linger_by_hand() {
 }
 
 # The user manager takes a moment after linger was enabled.
-start_podman_socket() {
+enable_for_podman() {
   podman_tries=0
-  until systemctl --user -M "$ACCOUNT@" enable --now podman.socket >/dev/null 2>&1; do
+  until systemctl --user -M "$ACCOUNT@" enable "$@" >/dev/null 2>&1; do
     podman_tries=$((podman_tries + 1))
     [ "$podman_tries" -lt 10 ] || return 1
     sleep 1

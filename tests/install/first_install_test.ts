@@ -12,9 +12,15 @@ async function shells(): Promise<string[]> {
   const found: string[] = [];
   for (const shell of ["dash", "bash", "busybox"]) {
     const { success } = await new Deno.Command("sh", { args: ["-c", `command -v ${shell}`], stdout: "null" }).output();
-    if (success) found.push(shell);
+    if (success && !(shell === "busybox" && await prefersApplets())) found.push(shell);
   }
   return found;
+}
+
+/** Some builds of busybox run their own commands whatever PATH says: then nothing can stand in for the system's. */
+async function prefersApplets(): Promise<boolean> {
+  const args = ["sh", "-c", "PATH=/none; ls /"];
+  return (await new Deno.Command("busybox", { args, stdout: "null", stderr: "null" }).output()).success;
 }
 
 for (const shell of await shells()) {
@@ -211,6 +217,13 @@ Deno.test("install.sh gives the agent's user rootless Podman where Podman is", (
     assert(orders.includes("usermod --add-subgids 100000-165535 fleet-agent"), orders.join("\n"));
     assert(orders.includes("loginctl enable-linger fleet-agent"));
     assert(orders.includes("systemctl --user -M fleet-agent@ enable --now podman.socket"));
+    assert(orders.includes("systemctl --user -M fleet-agent@ enable podman-restart.service"));
+    // Having Podman is one thing; to be asked to use it is another.
+    const config = async () =>
+      JSON.parse(await Deno.readTextFile(world.device("/etc/harmony-fleet/agent.json"))).podman;
+    assertEquals(await config(), undefined);
+    assertEquals((await world.live([...firstInstall(world, release), "--podman"])).code, 0);
+    assertEquals(await config(), { enabled: true });
   }));
 
 Deno.test("install.sh enables linger by hand where logind refuses to", () =>

@@ -62,11 +62,14 @@ export class InstallWorld {
     }
   }
 
+  #systemPath = "";
+
   async #make(): Promise<void> {
     for (const folder of ["etc", "run/systemd/system", "usr/lib", "var/lib"]) {
       await Deno.mkdir(join(this.root, folder), { recursive: true });
     }
-    for (const folder of ["state", "fakes", "killers"]) await Deno.mkdir(join(this.directory, folder));
+    for (const folder of ["state", "fakes", "killers", "system"]) await Deno.mkdir(join(this.directory, folder));
+    this.#systemPath = await systemPath(this.path("system"));
     for (const [fake, names] of Object.entries(FAKE_COMMANDS)) {
       for (const name of names) await Deno.symlink(join(FAKES, fake), join(this.directory, "fakes", name));
     }
@@ -142,7 +145,7 @@ export class InstallWorld {
   async run(args: readonly string[], options: InstallRunOptions = {}): Promise<InstallRun> {
     const { env = {}, killAt, shell = "sh" } = options;
     const fakes = this.path("fakes");
-    const path = await pathWithoutDeno();
+    const path = this.#systemPath;
     const count = this.path("kill-count");
     await Deno.writeTextFile(count, "0\n");
     const { code, stderr, stdout } = await new Deno.Command("setsid", {
@@ -203,11 +206,26 @@ export class InstallWorld {
   }
 }
 
-/* A device has no deno unless a test gives it one. */
-async function pathWithoutDeno(): Promise<string> {
+/** What a device has only when a test gives it: the machine may have it or not. */
+const GIVEN_BY_TESTS: ReadonlySet<string> = new Set(["deno", "podman", "newuidmap"]);
+
+/**
+ * The machine's `PATH` without them.
+ *
+ * @param target Folder for links to the neighbours of those that are there
+ */
+async function systemPath(target: string): Promise<string> {
   const folders: string[] = [];
   for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
-    if (!await Deno.stat(join(folder, "deno")).then(() => true, () => false)) folders.push(folder);
+    const names = (await Array.fromAsync(Deno.readDir(folder)).catch(() => [])).map(({ name }) => name);
+    if (!names.some((name) => GIVEN_BY_TESTS.has(name))) {
+      folders.push(folder);
+      continue;
+    }
+    const links = join(target, String(folders.length));
+    await Deno.mkdir(links);
+    for (const name of names) if (!GIVEN_BY_TESTS.has(name)) await Deno.symlink(join(folder, name), join(links, name));
+    folders.push(links);
   }
   return folders.join(":");
 }
