@@ -30,8 +30,8 @@ export async function runScenario(
     try {
       await scenario.run(lab, (name, value) => figures[name] = value);
     } catch (error) {
-      await Deno.stderr.write(new TextEncoder().encode(await lab.evidence()));
-      throw error;
+      // Not to stderr: the runner shows no output of a quiet test.
+      throw new Error(`The scenario failed; on the device:\n${await lab.evidence()}`, { cause: error });
     }
     result = "passed";
   } finally {
