@@ -54,6 +54,8 @@ export const APT_FETCH_TRIES_MAX = 4;
 export const APT_OUTPUT_MAX_BYTES = 4 * MIB;
 /** Pause between two looks at the unit in which packages are changed, in ms. */
 export const UPGRADE_UNIT_POLL_MS = SECOND_MS;
+/** Orders to start that unit until it has begun: one may be lost where the service manager answers late. */
+export const UNIT_STARTS_MAX = 5;
 /** Bytes of the result that the unit leaves. */
 export const UPGRADE_RESULT_MAX_BYTES = 64;
 /** Time in which an ordered reboot must show in the service manager, in ms. */

@@ -10,6 +10,7 @@
 import {
   APT_KILL_GRACE_MS,
   SYSTEM_TOOL_TIMEOUT_MS,
+  UNIT_STARTS_MAX,
   UPGRADE_RESULT_MAX_BYTES,
   UPGRADE_UNIT_POLL_MS,
 } from "../../../contracts/limits.ts";
@@ -107,18 +108,23 @@ class Change {
   async run(signal: AbortSignal): Promise<ChangeEnd> {
     const { fs, clock } = this.#context;
     const { statePath } = this.#change;
-    let started = false;
-    for (;;) {
+    let problem = "";
+    for (let starts = 0;;) {
       const running = await this.#isRunning(signal);
       // Read after the look at the unit: one that has ended in between has left its result before.
       const left = await leftBy(fs, statePath);
       if (typeof left === "number") return await this.#ended(left, signal);
       if (!running) {
-        if (left === "begun") return await this.#lost("its unit ended without a result", signal);
-        if (started) return await this.#lost("its unit ended before it began", signal);
-        const problem = await this.#start(signal);
-        if (problem !== undefined) return { ...this.#base(), succeeded: false, lines: [problem] };
-        started = true;
+        if (left === "begun") {
+          // It may have begun between the two looks; then it runs now, or has left its result.
+          if (await this.#isRunning(signal)) continue;
+          const result = await leftBy(fs, statePath);
+          if (typeof result === "number") return await this.#ended(result, signal);
+          return await this.#lost("its unit ended without a result", signal);
+        }
+        // As long as there is no `begun`, nothing was: a start that was lost on the way is ordered again.
+        if (starts++ >= UNIT_STARTS_MAX) return { ...this.#base(), succeeded: false, lines: [problem] };
+        problem = await this.#start(signal) ?? `${this.#change.unit} ended before it began`;
       }
       await clock.sleep(UPGRADE_UNIT_POLL_MS, signal);
     }
