@@ -4,6 +4,7 @@ import type { PlacementSubject } from "../../contracts/placement.ts";
 import {
   type DeploymentFacts,
   type EntryFacts,
+  firstGeneration,
   type GenerationFacts,
   type HeldDesired,
   nextGeneration,
@@ -131,7 +132,22 @@ Deno.test("a generation is right while it counts the entries and was written aft
   });
 });
 
-Deno.test("every device gets a generation, which goes on above what it has seen", () => {
+Deno.test("a device gets its first generation when it has something to run or to remove, and all of that is known", () => {
+  const all = facts([deployment("web")], ["deleted"]);
+  const reports = (...uids: [string, string?][]) =>
+    new Map(uids.map(([uid, name]) => [uid, name === undefined ? {} : { name }]));
+  assertEquals(firstGeneration(held({}), reports(), all), "needless");
+  assertEquals(firstGeneration(held({ web: {} }), reports(), all), "due");
+  assertEquals(firstGeneration(held({ web: {} }), reports(["uid-of-web", "web"]), all), "due");
+  // Out of its group, deleted, or replaced by another one of its name.
+  assertEquals(firstGeneration(held({}), reports(["uid-of-web", "web"]), all), "due");
+  assertEquals(firstGeneration(held({}), reports(["uid-of-deleted", "deleted"], ["old", "web"]), all), "due");
+  // Nobody knows it, or it does not say what it is.
+  assertEquals(firstGeneration(held({ web: {} }), reports(["lost", "lost"]), all), "wait");
+  assertEquals(firstGeneration(held({}), reports(["uid-of-deleted", "deleted"], ["nameless"]), all), "wait");
+});
+
+Deno.test("a generation goes on above what devices have seen", () => {
   assertEquals(nextGeneration(held({}), false, 1_000.5), { generation: 1_000, entries: 0 });
   assertEquals(nextGeneration(held({}, generation(1, null)), false, 2_000), { generation: 2_000, entries: 0 });
   const ahead = generation(1, { generation: 5_000, entries: 3 });

@@ -114,7 +114,7 @@ Deno.test("a device is told once, entries before the generation", async () => {
   const world = await World.open();
   await world.device("d1");
   assertEquals(await world.reconciler.reconcile("d1"), null);
-  assertEquals(await world.told("d1"), ["#0"]);
+  assertEquals(await world.told("d1"), []);
   await world.deployment("web");
   await world.seeDeployment("web");
   assertEquals(await world.reconciler.reconcile("d1"), null);
@@ -141,7 +141,7 @@ Deno.test("a view that is behind the store writes nothing", async () => {
   assertEquals(await world.told("d1"), []);
   await world.see("d1");
   await world.reconciler.reconcile("d1");
-  assertEquals(await world.told("d1"), ["#0"]);
+  assertEquals(await world.told("d1"), []);
 });
 
 Deno.test("a deployment that was deleted unseen is not written, and one that came back is not removed", async () => {
@@ -171,6 +171,8 @@ Deno.test("a deployment that was deleted unseen is not written, and one that cam
 Deno.test("a write that another operator has made first is looked at again", async () => {
   const world = await World.open();
   await world.device("d1");
+  await world.deployment("web");
+  await world.seeDeployment("web");
   const bucket = await world.bus.bucket(BUCKETS.desiredState);
   await bucket.put("d1._generation", new TextEncoder().encode("{}"));
   assertEquals(await world.reconciler.reconcile("d1"), LOST_RACE_PAUSE_MS);
@@ -213,8 +215,30 @@ Deno.test("a device without a resource keeps what it has, unless it was seen to 
   assertEquals(await world.told("d1"), ["#1", "web 1"]);
   world.fleet.putDocument(BUCKETS.deviceInfo, "d1", null);
   assertEquals(await world.reconciler.reconcile("d1"), null);
-  assertEquals(await world.told("d1"), []);
+  // The count stays: if it comes back it must run nothing.
+  assertEquals(await world.told("d1"), ["#0"]);
   assertEquals(await reports.get(deploymentStatusKey("d1", uid)), null);
+});
+
+Deno.test("a device gets its first generation only while nothing speaks of a loss of everything", async () => {
+  const world = await World.open();
+  await world.device("d1", []);
+  const report = (uid: string, name: string) =>
+    world.view.putReport("d1", uid, { revision: 1, receivedAtMs: 1, phase: "ready", generation: 1, name });
+  report("uid-of-lost", "lost");
+  await world.reconciler.reconcile("d1");
+  assertEquals(await world.told("d1"), []);
+  // Something is placed again, and what the device runs beside it is still unknown.
+  await world.store.delete("Device", "d1");
+  await world.device("d1");
+  await world.deployment("web");
+  await world.seeDeployment("web");
+  await world.reconciler.reconcile("d1");
+  assertEquals(await world.told("d1"), ["web 1"]);
+  // Applied and deleted: now it is known to be gone.
+  world.feeds.takeDeployment({ kind: "delete", name: "lost" });
+  await world.reconciler.reconcile("d1");
+  assertEquals(await world.told("d1"), ["#1", "web 1"]);
 });
 
 Deno.test("observe mode tells what it would write, and writes nothing", async () => {

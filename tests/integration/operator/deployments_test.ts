@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { BUCKETS, deploymentStatusKey, desiredEntryKey, generationKey } from "../../../contracts/buckets.ts";
+import { BUCKETS, deploymentStatusKey, desiredEntryKey } from "../../../contracts/buckets.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 import { testOnNats } from "./nats_world.ts";
 
@@ -61,7 +61,11 @@ testOnNats(
     }
     await world.deployment("web");
     await world.untilDeployment("web", { targets: 2, ready: 1, failed: 1, lastError: "d2: app: no image for web" });
-    const { status } = await world.until("FleetDeployment", "web", () => true);
+    const { status } = await world.until(
+      "FleetDeployment",
+      "web",
+      ({ status }) => status?.conditions?.some(({ reason }) => reason === "NotAllReady") === true,
+    );
     assertEquals(status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`), [
       "Accepted True Accepted",
       "Ready False NotAllReady",
@@ -116,11 +120,10 @@ testOnNats("the keys of a device that is deleted and gone are deleted too", asyn
     await world.bus.bucket(BUCKETS.deploymentStatus),
   ];
   const uid = (await world.store.get("FleetDeployment", "web"))?.metadata.uid ?? "";
-  await waitUntil(
-    "its keys to go",
-    async () =>
-      await desired.get(desiredEntryKey("d1", uid)) === null && await desired.get(generationKey("d1")) === null &&
-      await reports.get(deploymentStatusKey("d1", uid)) === null,
-  );
+  await waitUntil("its keys to go", async () =>
+    await desired.get(desiredEntryKey("d1", uid)) === null &&
+    await reports.get(deploymentStatusKey("d1", uid)) === null);
+  // If it comes back after all, it must run nothing.
+  await waitUntil("its count", async () => (await world.told("d1")).count === 0);
   await world.untilDeployment("web", { targets: 0 });
 });

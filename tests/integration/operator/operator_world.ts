@@ -198,8 +198,7 @@ export class OperatorWorld {
 
   /** Whether a device is told exactly this, by entries that its generation counts. */
   async isTold(id: string, entries: readonly string[]): Promise<boolean> {
-    const told = await this.told(id);
-    return told.count === entries.length && told.entries.join() === entries.join();
+    return isTold(await this.told(id), entries);
   }
 
   /** Waits until a device is told exactly this, by entries that its generation counts. */
@@ -208,7 +207,7 @@ export class OperatorWorld {
     try {
       await waitUntil(`what ${id} is told`, async () => {
         const told = last = await patiently(() => this.told(id));
-        return told !== null && told.count === entries.length && told.entries.join() === entries.join();
+        return told !== null && isTold(told, entries);
       }, timeoutMs);
     } catch (error) {
       throw new Error(`${id} is told ${JSON.stringify(last)}, not ${JSON.stringify(entries)}`, { cause: error });
@@ -280,6 +279,11 @@ export class OperatorWorld {
     await this.bus.close();
     await this.#broker.close();
   }
+}
+
+/** A device that never had a deployment has no generation either. */
+function isTold(told: { entries: string[]; count: number | null }, entries: readonly string[]): boolean {
+  return (told.count ?? 0) === entries.length && told.entries.join() === entries.join();
 }
 
 function hasFigures<T extends object>(status: T | undefined, figures: Partial<T>): boolean {
