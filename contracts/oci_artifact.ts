@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { type Decoded, decodeError, type Decoder, integer, list, map, object, optional, text } from "./codec.ts";
+import { type Decoded, decodeError, type Decoder, integer, list, object, optional, text } from "./codec.ts";
 import type { Architecture, BinaryForm } from "./formats.ts";
-import { LABELS_MAX, OCI_INDEX_MANIFESTS_MAX, OCI_LAYERS_MAX, OCI_MEDIA_TYPE_MAX_CHARS } from "./limits.ts";
+import { OCI_INDEX_MANIFESTS_MAX, OCI_LAYERS_MAX, OCI_MEDIA_TYPE_MAX_CHARS } from "./limits.ts";
 import { isOciDigest } from "./oci_reference.ts";
 
 /** Artifact type of an image manifest that carries an agent. */
@@ -58,8 +58,12 @@ export const ociIndexEntry = object({ ...descriptorShape, platform: optional(pla
 /** An entry of an index. */
 export type OciIndexEntry = Decoded<typeof ociIndexEntry>;
 
-const annotationName = text({ what: "a name", maxChars: 256 });
-const annotations = optional(map(annotationName, text({ what: "a text", maxChars: 4_096, minChars: 0 }), LABELS_MAX));
+/** What a person reads; a device decides nothing by it, and other tools' annotations are theirs. */
+const annotations = optional(object({
+  [OCI_VERSION_ANNOTATION]: optional(word),
+  [OCI_ARCH_ANNOTATION]: optional(word),
+  [OCI_FORM_ANNOTATION]: optional(word),
+}));
 
 /** Decodes the members of an image manifest. */
 export const ociManifestShape = object({

@@ -9,6 +9,7 @@ import {
   agentManifest,
   archesOfIndex,
   manifestFor,
+  OCI_ARCH_ANNOTATION,
   OCI_EMPTY_TYPE,
   OCI_INDEX_TYPE,
   OCI_MANIFEST_TYPE,
@@ -88,12 +89,20 @@ pure("hostile documents are refused by the member", () => {
     [{ layers: [{ ...layer, digest: `md5:${SHA256}` }] }, "layers[0].digest"],
     [{ config: {} }, "config.mediaType"],
     [{ config: undefined }, "config"],
-    [{ annotations: { a: 1 } }, "annotations.a"],
+    [{ annotations: [] }, "annotations"],
+    [{ annotations: { [OCI_ARCH_ANNOTATION]: 1 } }, `annotations.${OCI_ARCH_ANNOTATION}`],
   ];
   for (const [overrides, field] of cases) {
     const error = assertThrows(() => manifestOf(overrides), FleetError);
     assertEquals(error.field, field);
   }
+});
+
+pure("annotations of other tools are theirs", () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`note-${index}`, "x".repeat(9_000)]));
+  assertEquals(manifestOf({ annotations: { ...many, [OCI_ARCH_ANNOTATION]: "x86_64" } }).annotations, {
+    [OCI_ARCH_ANNOTATION]: "x86_64",
+  });
 });
 
 pure("an agent has the artifact type, exactly one layer, and its media type", () => {

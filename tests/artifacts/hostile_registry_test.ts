@@ -1,8 +1,9 @@
 /** Registries that lie, and what a device makes of it. Every byte is checked; nothing that is only said is believed. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { sha256Hex } from "../../contracts/digest.ts";
-import { OCI_MANIFEST_MAX_BYTES } from "../../contracts/limits.ts";
+import { FETCH_RESUMES_MAX, OCI_MANIFEST_MAX_BYTES } from "../../contracts/limits.ts";
 import { OCI_INDEX_TYPE, OCI_MANIFEST_TYPE } from "../../contracts/oci_artifact.ts";
+import { startArtifactHost } from "../tls/artifact_host.ts";
 import {
   artifactBytes,
   type ArtifactWorld,
@@ -145,4 +146,20 @@ Deno.test("a registry at an IPv6 address", () =>
     const url = `oci://${registry.host}/agent:tag`;
     assertStringIncludes(url, "oci://[::1]:");
     assertEquals((await install(world, { url, sha256: SHA256, maxBytes: BYTES.length })).verdict, "fetched");
+  }));
+
+Deno.test("what an attempt over https has left, one over oci takes up", () =>
+  withArtifactWorld(async (world) => {
+    const certificate = await world.authority.issue();
+    await using host = startArtifactHost({ certificate });
+    await using registry = startScriptedRegistry(certificate);
+    registry.document("tag", OCI_MANIFEST_TYPE, manifestOver(layerOf(registry)));
+    const breaking = { kind: "truncated", bytes: BYTES, afterBytes: 1_000, etag: '"1"' } as const;
+    const of = (url: string) => install(world, { url, sha256: SHA256, maxBytes: BYTES.length });
+    const broken = await of(host.answer("/agent", breaking));
+    assertEquals([broken.verdict, broken.left], ["E_FETCH_TRUNCATED environment", [`.partial-${SHA256}`]]);
+    const taken = await of(`oci://${registry.host}/agent:tag`);
+    assertEquals([taken.verdict, taken.sha256, taken.left], ["resumed", SHA256, []]);
+    const blob = registry.requests.find(({ path }) => path.includes("/blobs/"));
+    assertEquals(blob?.headers.get("range"), `bytes=${(1 + FETCH_RESUMES_MAX) * 1_000}-`);
   }));

@@ -1,5 +1,5 @@
 /** How a candidate's bytes come to their path, and what a transfer that broke leaves for the next attempt. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { sha256Hex } from "../../contracts/digest.ts";
 import { FleetError } from "../../contracts/errors.ts";
 import { FETCH_STARTS_MAX, HTTPS_REQUEST_TIMEOUT_MS, INSTALL_RESERVE_BYTES } from "../../contracts/limits.ts";
@@ -208,7 +208,14 @@ for (const extra of [-1, 0, 1]) {
     world.serve();
     world.fs.freeBytes = () => Promise.resolve(NEEDED_BYTES + extra);
     if (extra >= 0) assertEquals((await world.prepare()).how, "fetched");
-    else assertEquals(await codeOf(world.prepare()), "E_DISK_SPACE");
+    else {
+      const { code, message } = await assertRejects(() => world.prepare(), FleetError);
+      assertEquals(code, "E_DISK_SPACE");
+      assertStringIncludes(
+        message,
+        `${NEEDED_BYTES + extra} bytes are free, the artifact and a reserve need ${NEEDED_BYTES}`,
+      );
+    }
     assertEquals(world.fetcher.requests.length, extra >= 0 ? 1 : 0);
   });
 }

@@ -79,7 +79,7 @@ async function fetchWhole(
   for await (const chunk of fetcher.fetch({ url, sha256, maxBytes: ARTIFACT_MAX_BYTES }, signal)) {
     if (digest.sizeBytes < head.length) head.set(chunk.subarray(0, head.length - digest.sizeBytes), digest.sizeBytes);
     digest.update(chunk);
-    report(`${byteSize(digest.sizeBytes)} of it`);
+    report(`${byteSize(digest.sizeBytes)} so far`);
   }
   return { sha256: digest.hex(), sizeBytes: digest.sizeBytes, head: head.subarray(0, digest.sizeBytes) };
 }
