@@ -72,7 +72,7 @@ export const PLAN_CHUNKS_AT_ONCE = 8;
  * and are withdrawn then.
  */
 export const RELEASE_BATCH = 64;
-/** Intents of an ended run that are looked at before other work is let in. */
+/** Intents of ended devices or runs that are removed before other work is let in. */
 export const WITHDRAW_BATCH = 64;
 /** Time after a deadline for results that the broker has received before it to be seen, in ms. */
 export const DEADLINE_SETTLE_MS = 2_000;

@@ -14,16 +14,22 @@ import { type TaskHistoryRecord, taskHistoryRecord } from "../../contracts/task_
 import type { TaskRun } from "../../contracts/task_run.ts";
 import { historyRecord, type LateCounts } from "../policy/task_run_status.ts";
 import { OBSERVED } from "../reconcile/observer.ts";
+import type { WriteThrottle } from "../runtime/write_throttle.ts";
+import { firstOf, soonest } from "./bounded_steps.ts";
 import { readResult, RunStatuses } from "./run_statuses.ts";
 import type { TaskContext } from "./task_context.ts";
 
 /** What is kept of an ended run while something is left of it. */
 interface EndedRun {
   readonly statuses: RunStatuses;
-  /** Results by device, and whether they came after the end. */
-  readonly results: Map<string, { readonly kind: "succeeded" | "failed"; readonly isLate: boolean }>;
-  /** Devices that have accepted the attempt: their intents stay until they end. */
-  readonly kept: Set<string>;
+  /** Devices whose intent must be looked at; that of a device that has accepted it stays until it ends. */
+  readonly due: Set<string>;
+  /** Devices that have ended. */
+  readonly ended: Set<string>;
+  /** Results that came after the end of the run. */
+  readonly late: { succeeded: number; failed: number };
+  /** When to look for intents that are gone for their age, by the broker's clock, in ms. */
+  agedAtMs: number;
 }
 
 /** Runs that have ended. */
@@ -31,6 +37,8 @@ export class EndedRuns {
   readonly #context: TaskContext;
   readonly #signal: AbortSignal;
   readonly #open = new Map<string, EndedRun>();
+  /** Spaces out the records of each run: late results may come many at a time. */
+  readonly #throttle: WriteThrottle;
   /** Late counts in the record of each run that has one; runs that are deleted leave it. */
   readonly #recorded = new Map<string, string>();
   /** When an intent without a run was first seen, by the monotonic clock. */
@@ -38,10 +46,12 @@ export class EndedRuns {
 
   /**
    * @param context What it works with
+   * @param throttle Spaces out the writes of each run's record
    * @param signal Ends what it follows
    */
-  constructor(context: TaskContext, signal: AbortSignal) {
+  constructor(context: TaskContext, throttle: WriteThrottle, signal: AbortSignal) {
     this.#context = context;
+    this.#throttle = throttle;
     this.#signal = signal;
   }
 
@@ -66,7 +76,7 @@ export class EndedRuns {
     const runId = run.metadata.uid;
     const againMs = await this.#withdraw(runId, Date.parse(run.status?.completedAt ?? run.metadata.creationTimestamp));
     if (againMs === 0) return 0;
-    return await this.#record(run) ? againMs : LOST_RACE_PAUSE_MS;
+    return soonest(againMs, await this.#record(run));
   }
 
   /**
@@ -109,65 +119,78 @@ export class EndedRuns {
     return settleMs;
   }
 
+  /** Takes that an intent stands in its bucket. */
+  takeIntent(runId: string, deviceId: string): void {
+    this.#open.get(runId)?.due.add(deviceId);
+  }
+
   /** Removes what may be removed. @returns 0 when there is more to do, null when nothing is left */
   async #withdraw(runId: string, lateFromMs: number): Promise<number | null> {
     const { intents, time } = this.#context;
-    intents.forgetAged(runId, time.nowMs());
     if (intents.of(runId).size > 0) {
-      const ended = this.#opened(runId, lateFromMs);
-      const due: string[] = [];
-      for (const deviceId of intents.of(runId).keys()) {
-        if (due.length === WITHDRAW_BATCH) break;
-        if (!ended.kept.has(deviceId)) due.push(deviceId);
+      const run = this.#opened(runId, lateFromMs);
+      const nowMs = time.nowMs();
+      if (nowMs >= run.agedAtMs) {
+        intents.forgetAged(runId, nowMs);
+        run.agedAtMs = nowMs + ENDED_RUN_LOOK_MS;
       }
-      const done = await Promise.all(due.map((deviceId) => this.#withdrawOne(ended, runId, deviceId)));
+      const some = firstOf(run.due, WITHDRAW_BATCH);
+      const done = await Promise.all(some.map((deviceId) => this.#withdrawOne(run, runId, deviceId)));
       if (done.includes("observed")) return null;
-      if (due.length === WITHDRAW_BATCH) return 0;
+      if (run.due.size > 0) return 0;
     }
     if (intents.of(runId).size > 0) return ENDED_RUN_LOOK_MS;
     await this.#close(runId);
     return null;
   }
 
-  async #withdrawOne(ended: EndedRun, runId: string, deviceId: string): Promise<"done" | "observed"> {
+  async #withdrawOne(run: EndedRun, runId: string, deviceId: string): Promise<"done" | "observed"> {
     const { bucket, intents, log, writes } = this.#context;
     const intent = intents.of(runId).get(deviceId);
-    if (intent === undefined) return "done";
     // As it stands now: a device that has accepted it goes on, and needs its intent to the end.
-    const entry = await (await bucket(BUCKETS.systemUpgradeStatus)).get(systemUpgradeKey(deviceId, runId));
+    const entry = intent === undefined
+      ? null
+      : await (await bucket(BUCKETS.systemUpgradeStatus)).get(systemUpgradeKey(deviceId, runId));
     const result = entry === null ? null : readResult(entry, { deviceId, runId }, 0);
     if (result?.kind === "accepted") {
-      // Its end may have come by the watch since.
-      if (!ended.results.has(deviceId)) ended.kept.add(deviceId);
+      // Its end may have come by the watch since; then it is looked at once more.
+      if (!run.ended.has(deviceId)) run.due.delete(deviceId);
       return "done";
     }
-    const removed = await writes.removeIntent(deviceId, runId, intent.revision);
-    if (removed === OBSERVED) return "observed";
-    // What stands there now came by the watch, or will.
-    if (!removed.ok) return "done";
-    log.info(result === null ? "intent withdrawn" : "intent removed", { device: deviceId, uid: runId });
-    intents.remove(runId, deviceId);
+    if (intent !== undefined) {
+      const removed = await writes.removeIntent(deviceId, runId, intent.revision);
+      if (removed === OBSERVED) return "observed";
+      // Otherwise what stands there now came by the watch, or will.
+      if (removed.ok) {
+        log.info(result === null ? "intent withdrawn" : "intent removed", { device: deviceId, uid: runId });
+        intents.remove(runId, deviceId);
+      }
+    }
+    run.due.delete(deviceId);
     return "done";
   }
 
   #opened(runId: string, lateFromMs: number): EndedRun {
     const known = this.#open.get(runId);
     if (known !== undefined) return known;
-    const results: EndedRun["results"] = new Map();
-    const kept: EndedRun["kept"] = new Set();
+    const { intents, look } = this.#context;
+    const due = new Set(intents.of(runId).keys());
+    const ended = new Set<string>();
+    const late = { succeeded: 0, failed: 0 };
     const statuses = new RunStatuses(this.#context, {
       runId,
       lateFromMs,
       onResult: (deviceId, result) => {
-        if (result.kind === "accepted" || result.kind === "ignored") return;
-        results.set(deviceId, { kind: result.kind, isLate: result.isLate });
-        kept.delete(deviceId);
+        if (result.kind === "accepted" || result.kind === "ignored" || ended.has(deviceId)) return;
+        ended.add(deviceId);
+        if (result.isLate) late[result.kind]++;
+        if (intents.of(runId).has(deviceId)) due.add(deviceId);
       },
-      onNews: () => this.#context.look(runId),
+      onNews: () => look(runId),
     }, this.#signal);
-    const ended = { statuses, results, kept };
-    this.#open.set(runId, ended);
-    return ended;
+    const opened: EndedRun = { statuses, due, ended, late, agedAtMs: 0 };
+    this.#open.set(runId, opened);
+    return opened;
   }
 
   async #close(runId: string): Promise<void> {
@@ -177,19 +200,22 @@ export class EndedRuns {
     await ended.statuses.stop();
   }
 
-  /** @returns whether the record is as it must be */
-  async #record(run: TaskRun): Promise<boolean> {
+  /** Writes the record if its turn has come. @returns when to look again for it, in ms; null when it is written */
+  async #record(run: TaskRun): Promise<number | null> {
     const { intents } = this.#context;
     const runId = run.metadata.uid;
-    const late = lateCounts(this.#open.get(runId));
+    const late = this.#open.get(runId)?.late ?? { succeeded: 0, failed: 0 };
     const record = historyRecord(run, late);
-    const written = `${late.succeeded} ${late.failed}`;
-    if (record !== null && this.#recorded.get(runId) !== written) {
-      if (!await this.#writeRecord(record)) return false;
-      this.#recorded.set(runId, written);
+    const counts = `${late.succeeded} ${late.failed}`;
+    if (record !== null && this.#recorded.get(runId) !== counts) {
+      const waitMs = this.#throttle.waitMs(runId);
+      if (waitMs > 0) return waitMs;
+      this.#throttle.mark(runId);
+      if (!await this.#writeRecord(record)) return LOST_RACE_PAUSE_MS;
+      this.#recorded.set(runId, counts);
     }
     if (intents.of(runId).size === 0) this.#open.delete(runId);
-    return true;
+    return null;
   }
 
   /** @returns whether the record is as it must be */
@@ -215,10 +241,4 @@ export class EndedRuns {
     const written = await writes.writeHistory(record, entry.revision);
     return written === OBSERVED || written.ok;
   }
-}
-
-function lateCounts(ended: EndedRun | undefined): LateCounts {
-  const counts = { succeeded: 0, failed: 0 };
-  for (const { isLate, kind } of ended?.results.values() ?? []) if (isLate) counts[kind]++;
-  return counts;
 }

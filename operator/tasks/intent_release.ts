@@ -10,6 +10,7 @@ import { isAuthorized, type Wave } from "../policy/task_decision.ts";
 import type { TaskPlan } from "../policy/task_plan_documents.ts";
 import { OBSERVED } from "../reconcile/observer.ts";
 import { EventLoopSlice } from "../runtime/event_loop_slice.ts";
+import { firstOf } from "./bounded_steps.ts";
 import type { RunProgress } from "./run_progress.ts";
 import { groupsNow, type TaskContext } from "./task_context.ts";
 
@@ -60,7 +61,7 @@ export async function releaseWave(
   const phase = newest?.metadata.uid === run.metadata.uid ? newest.status?.phase : undefined;
   if (phase === undefined || isTerminalRun(phase)) return { kind: "over" };
   const results = await Promise.all(
-    take(released.progress.unreleased(wave), RELEASE_BATCH).map((id) => releaseOne(context, run, released, id)),
+    firstOf(released.progress.unreleased(wave), RELEASE_BATCH).map((id) => releaseOne(context, run, released, id)),
   );
   return results.find(({ kind }) => kind === "revoked") ?? results.find(({ kind }) => kind !== "released") ??
     { kind: "released" };
@@ -98,13 +99,4 @@ async function releaseOne(
   // Otherwise there was one before, of another operator or of an earlier life of this one.
   progress.release(deviceId);
   return { kind: "released" };
-}
-
-function take<T>(items: Iterable<T>, count: number): T[] {
-  const taken: T[] = [];
-  for (const item of items) {
-    if (taken.length === count) break;
-    taken.push(item);
-  }
-  return taken;
 }

@@ -9,7 +9,7 @@
  */
 import { BUCKETS } from "../../contracts/buckets.ts";
 import { errorText, isFleetError } from "../../contracts/errors.ts";
-import { DEADLINE_SETTLE_MS, LOST_RACE_PAUSE_MS } from "../../contracts/limits.ts";
+import { DEADLINE_SETTLE_MS, LOST_RACE_PAUSE_MS, WITHDRAW_BATCH } from "../../contracts/limits.ts";
 import { isTerminalRun, type TaskRun, type TaskRunPhase, type TaskRunReason } from "../../contracts/task_run.ts";
 import { decideRun, type RunDecision, type Wave, type WaveCounts } from "../policy/task_decision.ts";
 import type { TaskPlan } from "../policy/task_plan_documents.ts";
@@ -17,6 +17,7 @@ import { nextRunStatus, runDeadlineMs, type RunStatusFacts } from "../policy/tas
 import { OBSERVED } from "../reconcile/observer.ts";
 import { writeStatus } from "../reconcile/status_write.ts";
 import type { WriteThrottle } from "../runtime/write_throttle.ts";
+import { firstOf, soonest } from "./bounded_steps.ts";
 import type { EndedRuns } from "./ended_runs.ts";
 import { releaseWave } from "./intent_release.ts";
 import { loadPlan } from "./load_plan.ts";
@@ -303,15 +304,16 @@ export class TaskRunReconciler {
   /** Removes intents of devices that have ended. @returns 0 when there are more */
   async #removeEndedIntents(runId: string, { ended }: ActiveRun): Promise<number | null> {
     const { intents, writes } = this.#context;
-    const some = [...take(ended, REMOVE_BATCH)];
-    await Promise.all(some.map(async (deviceId) => {
-      const intent = intents.of(runId).get(deviceId);
-      if (intent !== undefined) {
-        const removed = await writes.removeIntent(deviceId, runId, intent.revision);
-        if (removed !== OBSERVED && removed.ok) intents.remove(runId, deviceId);
-      }
-      ended.delete(deviceId);
-    }));
+    await Promise.all(
+      firstOf(ended, WITHDRAW_BATCH).map(async (deviceId) => {
+        const intent = intents.of(runId).get(deviceId);
+        if (intent !== undefined) {
+          const removed = await writes.removeIntent(deviceId, runId, intent.revision);
+          if (removed !== OBSERVED && removed.ok) intents.remove(runId, deviceId);
+        }
+        ended.delete(deviceId);
+      }),
+    );
     return ended.size > 0 ? 0 : null;
   }
 
@@ -320,16 +322,6 @@ export class TaskRunReconciler {
     const active = this.#active.get(runId);
     this.#active.delete(runId);
     await active?.statuses.stop();
-  }
-}
-
-const REMOVE_BATCH = 64;
-
-function* take<T>(items: Iterable<T>, count: number): Generator<T> {
-  let taken = 0;
-  for (const item of items) {
-    if (taken++ === count) return;
-    yield item;
   }
 }
 
@@ -357,10 +349,4 @@ function failureOf(reason: TaskRunReason, { progress }: ActiveRun): { reason: Ta
 function keptCounts({ canaries, failed, released, succeeded, targets }: NonNullable<TaskRun["status"]>) {
   const counts: WaveCounts = { targets: targets - canaries, released, succeeded, failed };
   return { canaries: { ...NO_DEVICES, targets: canaries }, others: counts };
-}
-
-/** The soonest of some pauses; null is never. */
-function soonest(...pausesMs: (number | null)[]): number | null {
-  const known = pausesMs.filter((pauseMs) => pauseMs !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }

@@ -41,7 +41,10 @@ export class Tasks {
     this.#options = options;
     const { clock, fleet, log, statusWriteIntervalMs } = options;
     this.#intents = new IntentIndex({
-      onIntent: (runId, deviceId) => this.#queue.addAfter(runId, this.#reconciler.takeIntent(runId, deviceId)),
+      onIntent: (runId, deviceId) => {
+        this.#endedRuns.takeIntent(runId, deviceId);
+        this.#queue.addAfter(runId, this.#reconciler.takeIntent(runId, deviceId));
+      },
       share: (deviceId) => fleet.device(deviceId)?.id ?? deviceId,
       log,
     });
@@ -51,8 +54,9 @@ export class Tasks {
       intents: this.#intents,
       look: (runId) => this.#queue.add(runId),
     };
-    this.#endedRuns = new EndedRuns(context, this.#ending.signal);
     const throttle = new WriteThrottle(statusWriteIntervalMs, clock);
+    const recordThrottle = new WriteThrottle(statusWriteIntervalMs, clock);
+    this.#endedRuns = new EndedRuns(context, recordThrottle, this.#ending.signal);
     this.#reconciler = new TaskRunReconciler(context, throttle, this.#endedRuns, this.#ending.signal);
     this.#queue = options.queue("run", (runId) => this.#reconciler.reconcile(runId));
   }

@@ -7,6 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DEPLOYMENT_REASONS } from "../../contracts/deployment_status.ts";
 import { SYSTEM_UPGRADE_REASONS } from "../../contracts/system_upgrade.ts";
+import { TASK_RUN_REASONS } from "../../contracts/task_run.ts";
 import { DESIRED_REASONS } from "../../operator/policy/attempt.ts";
 import { reasonOfCode } from "../../updater/effects.ts";
 import { UPDATER_FAILURES } from "../../updater/system_upgrade/core/failure_class.ts";
@@ -111,4 +112,21 @@ Deno.test("docs/wire.md explains every reason of a system upgrade, each with its
   for (const [reason, failureClass] of Object.entries(UPDATER_FAILURES)) {
     assertEquals([reason, classes.get(reason)], [reason, failureClass]);
   }
+});
+
+Deno.test("docs/operations.md says what to do about every reason of a run and of a system upgrade", async () => {
+  const operations = await Deno.readTextFile(new URL("docs/operations.md", ROOT));
+  const section = (title: string) => {
+    const start = operations.indexOf(`\n## ${title}\n`);
+    assert(start >= 0, title);
+    return operations.slice(start, operations.indexOf("\n## ", start + 1));
+  };
+  const named = (text: string) => new Set(all(text, /`([A-Z][A-Za-z]+)`/g));
+  const runs = named(section("A run that failed"));
+  const well = new Set(["CanariesReleased", "AllReleased", "AllSucceeded"]);
+  assertEquals(TASK_RUN_REASONS.filter((reason) => !well.has(reason) && !runs.has(reason)), []);
+  const upgrades = named(section("A failed system upgrade"));
+  // What went well, and what a person has asked for.
+  const asked = new Set(["Upgraded", "Rebooted", "NothingToDo", "Withdrawn"]);
+  assertEquals(SYSTEM_UPGRADE_REASONS.filter((reason) => !asked.has(reason) && !upgrades.has(reason)), []);
 });

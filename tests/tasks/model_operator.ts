@@ -40,7 +40,10 @@ export class ModelOperator {
     this.#store = store;
     const bucket = (name: BucketName) => bus.bucket(name);
     this.#intents = new IntentIndex({
-      onIntent: (runId, deviceId) => this.#reconciler.takeIntent(runId, deviceId),
+      onIntent: (runId, deviceId) => {
+        this.#ended.takeIntent(runId, deviceId);
+        this.#reconciler.takeIntent(runId, deviceId);
+      },
       share: (id) => id,
       log: silentLogger,
     });
@@ -59,7 +62,7 @@ export class ModelOperator {
       settleMs: SETTLE_MS,
       look: () => {},
     };
-    this.#ended = new EndedRuns(context, this.#ending.signal);
+    this.#ended = new EndedRuns(context, new WriteThrottle(0, clock), this.#ending.signal);
     this.#reconciler = new TaskRunReconciler(context, new WriteThrottle(0, clock), this.#ended, this.#ending.signal);
   }
 
