@@ -22,7 +22,8 @@ import { openTestBus, type TestBus } from "../../nats/test_bus.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 
 const MAIN = new URL("../../../agent/main.ts", import.meta.url).pathname;
-const OPERATOR = { user: "operator", password: "operator-password" };
+/** Login of the operator. */
+export const OPERATOR = { user: "operator", password: "operator-password" };
 /** Password of the device, which nothing may show. */
 export const DEVICE_PASSWORD = "device-password-never-shown";
 
