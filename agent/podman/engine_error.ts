@@ -53,7 +53,7 @@ export function engineError(code: EngineErrorCode, message: string, cause?: unkn
 export function refusalOf(what: string, status: number, text: string): FleetError {
   const message = `Cannot ${what}: ${text === "" ? `Podman answers ${status}` : text}`;
   // 4.3 answers 500 to what later versions answer 404 and 409 to, so that the words decide.
-  if (/\bname\b.*already in use|container already exists/i.test(text)) {
+  if (/\bname\b.*already in use|container already exists|UNIQUE constraint failed: ContainerConfig\.Name/i.test(text)) {
     return engineError("E_ENGINE_NAME_TAKEN", message);
   }
   if (/no such image|image not known|unable to find .*image/i.test(text)) {

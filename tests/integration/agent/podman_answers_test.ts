@@ -103,6 +103,7 @@ Deno.test("Podman's adapter: refusals in the words of its versions", async () =>
       'creating container storage: the container name "web.app" is already in use by c0ffee',
     ],
     ["E_ENGINE_NAME_TAKEN", 409, "name web.app already in use: container already exists"],
+    ["E_ENGINE_NAME_TAKEN", 500, "renaming container c0ffee: UNIQUE constraint failed: ContainerConfig.Name"],
     ["E_ENGINE_NO_IMAGE", 500, "localhost/app:1: image not known"],
     ["E_ENGINE_NO_IMAGE", 404, "No such image: localhost/app:1"],
     ["E_ENGINE_NO_CONTAINER", 404, 'no container with name or ID "web.app" found: no such container'],
