@@ -59,5 +59,7 @@ export const PUSH_REQUEST_TIMEOUT_MS = 4 * MINUTE_MS;
 export const PUSH_TIMEOUT_MS = 60 * MINUTE_MS;
 /** Files of one push: one for each architecture. */
 export const PUSH_FILES_MAX = 2;
+/** Longest pause before `fleetctl` repeats a request to a registry or host, in ms: a person waits for it. */
+export const FLEETCTL_REPEAT_MAX_MS = SECOND_MS;
 /** Bytes at the start of an artifact that tell what it is: a program's header, or the first line of a script. */
 export const ARTIFACT_HEAD_BYTES = 256;

@@ -32,6 +32,8 @@ pure("limits of artifacts: what a registry says fits where it is read", () => {
 pure("limits of artifacts: an upload's pieces and times", () => {
   assertLess(limits.PUSH_PIECE_BYTES, limits.PUSH_PIECE_MAX_BYTES);
   assertLess(limits.PUSH_PIECE_MAX_BYTES, limits.ARTIFACT_MAX_BYTES);
+  assertLess(limits.FETCH_RESUME_MIN_MS, limits.FLEETCTL_REPEAT_MAX_MS);
+  assertLess(limits.FLEETCTL_REPEAT_MAX_MS, limits.FETCH_RESUME_MAX_MS);
   assertLess(limits.PUSH_REQUEST_TIMEOUT_MS, limits.PUSH_TIMEOUT_MS);
   // A whole push has time for all files at the rate that one piece is allowed.
   const bytesPerMs = 50 * 1_024 / 1_000;

@@ -99,7 +99,7 @@ for (const [scheme, within] of Object.entries(SCHEMES)) {
           if (connection - start > faulty) return { kind: "none" };
           return { kind: random() < 0.3 ? "stall" : "cut", afterBytes: Math.floor(random() * BYTES.length) };
         };
-        const { verdict, sha256 } = await run(world, 100);
+        const { verdict, sha256 } = await run(world, 300);
         assertEquals([verdict, sha256], ["fetched", SHA256], `seed ${seed}, round ${round}`);
       }
     });

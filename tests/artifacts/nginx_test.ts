@@ -95,7 +95,7 @@ testWith(
           world.nginx.proxy.connections = 0;
           world.nginx.proxy.plan = (connection) =>
             connection <= 2 ? { kind, afterBytes: 300_000 * connection } : { kind: "none" };
-          const outcome = await install(world, world.of(location, { bounds: { stallTimeoutMs: 150 } }));
+          const outcome = await install(world, world.of(location, { bounds: { stallTimeoutMs: 300 } }));
           assertEquals([outcome.verdict, outcome.sha256], ["fetched", SHA256], `${location} ${kind}`);
           assert(
             world.nginx.proxy.connections >= 2,
@@ -138,7 +138,7 @@ testWith(
   "nginx: a slow server is waited for up to the whole time, and the next attempt goes on",
   (program) =>
     withNginx(program, async (world) => {
-      const bounds = { requestTimeoutMs: 700 };
+      const bounds = { requestTimeoutMs: 3_000 };
       const first = await install(world, world.of("slow", { bounds }));
       assertEquals(first.verdict, "E_FETCH_TIMEOUT environment");
       assertEquals(first.left, [`.partial-${SHA256}`]);

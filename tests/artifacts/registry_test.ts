@@ -131,20 +131,26 @@ testWith(
 
 testWith(
   "docker-registry",
-  "fleetctl artifact push: an upload that is cut is begun again",
+  "fleetctl artifact push: cut at the n-th chunk, for every n until none is cut",
   (program) =>
-    withRegistry(program, { tokens: false }, async (world) => {
-      const bytes = programBytes(2 * PUSH_PIECE_BYTES + 1, ARCH);
-      const path = await world.file("agent", bytes);
-      const reference = `oci://${world.registry.host}/fleet/agent:2.0.0`;
-      // What the registry says within an upload is short: the cut comes between two pieces.
-      world.registry.proxy.plan = (connection) =>
-        connection === 1 ? { kind: "cut", afterBytes: 3_500 } : { kind: "none" };
-      const run = await world.fleetctl(["artifact", "push", path, reference, "--agent-version", "2.0.0"]);
-      assertEquals(run.code, 0, run.err);
-      assertEquals(world.registry.proxy.injected, 1);
-      const outcome = await install(world, { url: reference, sha256: sha256Hex(bytes), maxBytes: bytes.length });
-      assertEquals(outcome.verdict, "fetched");
+    withRegistry(program, { tokens: true }, async (world) => {
+      const { proxy } = world.registry;
+      for (let chunk = 1;; chunk++) {
+        assert(chunk < 60, "no push went through without a cut");
+        proxy.injected = 0;
+        proxy.plan = () => proxy.injected > 0 ? { kind: "none" } : { kind: "cut-chunk", chunk };
+        const bytes = programBytes(40_000, ARCH, chunk);
+        const path = await world.file("agent", bytes);
+        const reference = `oci://${world.registry.host}/fleet/agent:${chunk}`;
+        const run = await world.fleetctl(["artifact", "push", path, reference, "--agent-version", "2.0.0"]);
+        assertEquals(run.code, 0, `chunk ${chunk}: ${run.err}`);
+        const cut = proxy.injected > 0;
+        proxy.plan = () => ({ kind: "none" });
+        const outcome = await install(world, { url: reference, sha256: sha256Hex(bytes), maxBytes: bytes.length });
+        assertEquals(outcome.verdict, "fetched", `chunk ${chunk}`);
+        await forget(world);
+        if (!cut) break;
+      }
     }),
 );
 

@@ -21,7 +21,7 @@ function addRegistryOptions(command: Command, withLogin: boolean): Command {
   command.option("--registry-ca-file <file>", "certificates that are trusted beside the built-in ones, PEM");
   if (!withLogin) return command;
   return command
-    .option("--registry-user <name>", "user, with a password of one of the next two")
+    .option("--registry-user <name>", "user, with a password from the next option")
     .option("--registry-password-file <file>", "file with the user's password; or FLEETCTL_REGISTRY_PASSWORD")
     .option("--registry-auth-file <file>", "file of 'docker login' or 'podman login', instead of a user");
 }
@@ -52,7 +52,8 @@ export function addArtifact(root: Command, found: (invocation: ArtifactInvocatio
     .addHelpText("after", ARTIFACT_EXAMPLES.artifact);
   const push = artifact.command("push")
     .description("push agents, one for each architecture or a script for all, and print the entry for a release")
-    .addArgument(new Argument("<files...>", "one or two files, then oci://HOST[:PORT]/REPOSITORY:TAG"))
+    .usage("[options] FILE... oci://HOST[:PORT]/REPOSITORY:TAG")
+    .addArgument(new Argument("<files...>", "one or two files, and where they go"))
     .requiredOption("--agent-version <version>", "version that the agents have compiled in")
     .addOption(new Option("--arch <arch>", "only this architecture of a script; repeatable").argParser(arch))
     .option("--force", "move a tag that names another artifact");

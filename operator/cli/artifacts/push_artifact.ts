@@ -5,10 +5,10 @@
  */
 import { sha256Hex } from "../../../contracts/digest.ts";
 import { FleetError } from "../../../contracts/errors.ts";
-import { PUSH_TIMEOUT_MS } from "../../../contracts/limits.ts";
+import { FLEETCTL_REPEAT_MAX_MS, PUSH_TIMEOUT_MS } from "../../../contracts/limits.ts";
 import { type OciReference, ociReferenceText, ociTargetName } from "../../../contracts/oci_reference.ts";
 import { fetchError } from "../../../lib/fetch/fetch_error.ts";
-import { openFetchRun, repeated } from "../../../lib/fetch/fetch_run.ts";
+import { type FetchOptions, openFetchRun, repeated } from "../../../lib/fetch/fetch_run.ts";
 import { RegistrySession } from "../../../lib/oci/registry_session.ts";
 import type { Report } from "../progress.ts";
 import { byteSize } from "../render/byte_size.ts";
@@ -16,8 +16,15 @@ import { Uploader } from "./push_blob.ts";
 import type { PushPlan } from "./push_plan.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 
-/** How servers see this program. */
-export const FLEETCTL_USER_AGENT = "harmony-fleetctl";
+/**
+ * How this program fetches: as a device does, with pauses for a person.
+ *
+ * @param access How the registry is reached
+ */
+export function fetchOptions({ caFile }: Pick<RegistryAccess, "caFile">): FetchOptions {
+  const bounds = { resumeMaxMs: FLEETCTL_REPEAT_MAX_MS };
+  return { userAgent: "harmony-fleetctl", bounds, ...(caFile === undefined ? {} : { caFile }) };
+}
 
 /** What a push has done. */
 export interface PushResult {
@@ -51,13 +58,9 @@ export async function pushArtifact(
   plan: PushPlan,
   { access, force, report, signal }: PushOptions,
 ): Promise<PushResult> {
-  const { caFile, login } = access;
+  const { login } = access;
   const place = { shownUrl: ociReferenceText(reference), action: "push to" };
-  const fetching = {
-    limitMs: PUSH_TIMEOUT_MS,
-    userAgent: FLEETCTL_USER_AGENT,
-    ...(caFile === undefined ? {} : { caFile }),
-  };
+  const fetching = { ...fetchOptions(access), limitMs: PUSH_TIMEOUT_MS };
   using run = await openFetchRun(place, fetching, undefined, signal);
   const session = new RegistrySession(run, reference, {
     actions: "pull,push",

@@ -15,7 +15,7 @@ import {
   PUSH_STARTS_MAX,
 } from "../../../contracts/limits.ts";
 import { fetchError, isWorthRepeating, statusError } from "../../../lib/fetch/fetch_error.ts";
-import type { FetchRun } from "../../../lib/fetch/fetch_run.ts";
+import { type FetchRun, repeated } from "../../../lib/fetch/fetch_run.ts";
 import type { ServerRequest, WholeResponse } from "../../../lib/fetch/open_response.ts";
 import type { RegistrySession } from "../../../lib/oci/registry_session.ts";
 import type { PushDocument } from "./push_plan.ts";
@@ -93,7 +93,7 @@ export class Uploader {
   async #has(digest: string): Promise<boolean> {
     const url = this.#session.url(`blobs/${digest}`);
     // One that keeps its blobs elsewhere answers with a redirect, which is a yes.
-    const { status } = await this.#expect([200, 307, 302, 404], { method: "HEAD", url });
+    const { status } = await repeated(this.#run, () => this.#expect([200, 302, 307, 404], { method: "HEAD", url }));
     return status !== 404;
   }
 

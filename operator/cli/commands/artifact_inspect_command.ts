@@ -6,7 +6,7 @@
 import { parseOciReference } from "../../../contracts/oci_reference.ts";
 import type { InspectInvocation } from "../artifacts/artifact_invocation.ts";
 import { inspectArtifact } from "../artifacts/inspect_artifact.ts";
-import { FLEETCTL_USER_AGENT } from "../artifacts/push_artifact.ts";
+import { fetchOptions } from "../artifacts/push_artifact.ts";
 import { registryAccess } from "../artifacts/registry_access.ts";
 import { inspectionProblem, releaseArtifacts, renderInspection } from "../artifacts/render_artifact.ts";
 import { EXIT, type ExitCode } from "../exit_code.ts";
@@ -29,12 +29,12 @@ export async function artifactInspectCommand(
   const { reference, output } = invocation;
   const parsed = parseOciReference(reference);
   // Devices have no login: with one, this would say what they do not see.
-  const { caFile } = await registryAccess(
+  const access = await registryAccess(
     invocation.registry.caFile === undefined ? {} : { caFile: invocation.registry.caFile },
     (name) => name === "FLEETCTL_REGISTRY_CA_FILE" ? environment(name) : undefined,
     "problem" in parsed ? "" : parsed.host,
   );
-  const fetching = { userAgent: FLEETCTL_USER_AGENT, ...(caFile === undefined ? {} : { caFile }) };
+  const fetching = fetchOptions(access);
   const inspection = await withProgress(
     terminal,
     `fetching ${reference.replace(/[?#].*$/s, "")}`,

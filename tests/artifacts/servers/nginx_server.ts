@@ -32,7 +32,7 @@ http {
     location /plain/ { alias ${directory}/www/; }
     location /gzip/ { alias ${directory}/www/; gzip on; gzip_types *; gzip_min_length 1; }
     location /packed/ { alias ${directory}/www/; gzip_static always; }
-    location /slow/ { alias ${directory}/www/; limit_rate 400k; }
+    location /slow/ { alias ${directory}/www/; limit_rate 100k; }
     location /dated/ { alias ${directory}/www/; etag off; }
     location /untold/ { alias ${directory}/www/; etag off; add_header Last-Modified ""; }
     location /whole/ { alias ${directory}/www/; max_ranges 0; }
