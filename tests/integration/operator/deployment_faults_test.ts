@@ -6,23 +6,12 @@ import type { GroupSource } from "../../../operator/groups/port.ts";
 import { StoredDeploymentWrites } from "../../../operator/reconcile/deployment_writes.ts";
 import { EmbeddedStore } from "../../../operator/stores/embedded.ts";
 import { FaultyBus } from "../../fakes/faulty_bus.ts";
-import { MemoryBroker } from "../../fakes/memory_bus.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
-import { OperatorWorld } from "./operator_world.ts";
+import { withMemoryWorld } from "./memory_world.ts";
+import type { OperatorWorld } from "./operator_world.ts";
 
-function test(name: string, body: (world: OperatorWorld, broker: MemoryBroker) => Promise<void>): void {
-  Deno.test(`deployments: ${name}`, async () => {
-    const broker = new MemoryBroker();
-    const world = await OperatorWorld.open({
-      connect: () => Promise.resolve(broker.connect()),
-      close: () => Promise.resolve(),
-    });
-    try {
-      await body(world, broker);
-    } finally {
-      await world.close();
-    }
-  });
+function test(name: string, body: Parameters<typeof withMemoryWorld>[0]): void {
+  Deno.test(`deployments: ${name}`, () => withMemoryWorld(body));
 }
 
 async function makeDevice(world: OperatorWorld, id: string, groups = ["edge"]): Promise<void> {
@@ -146,12 +135,8 @@ test("what somebody else changes in the bucket is put right", async (world) => {
 
 /** Writes whose answers get lost, one in each run. */
 async function runWithFault(nth: number, fault: "applied" | "not-applied"): Promise<number> {
-  const broker = new MemoryBroker();
-  const world = await OperatorWorld.open({
-    connect: () => Promise.resolve(broker.connect()),
-    close: () => Promise.resolve(),
-  });
-  try {
+  let writes = 0;
+  await withMemoryWorld(async (world, broker) => {
     const bus = new FaultyBus(broker.connect(), nth, fault);
     const store = new EmbeddedStore(await bus.bucket(BUCKETS.resources));
     await world.operator({ deploymentWrites: new StoredDeploymentWrites(store, (name) => bus.bucket(name)) });
@@ -163,10 +148,9 @@ async function runWithFault(nth: number, fault: "applied" | "not-applied"): Prom
     await world.store.delete("FleetDeployment", "web");
     await world.untilTold("d1", ["db 1"]);
     await world.untilDeployment("db", { targets: 1, ready: 1 });
-    return bus.writes;
-  } finally {
-    await world.close();
-  }
+    writes = bus.writes;
+  });
+  return writes;
 }
 
 for (const fault of ["applied", "not-applied"] as const) {

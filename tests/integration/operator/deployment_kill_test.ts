@@ -1,25 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { BUCKET_SPECS } from "../../../contracts/buckets.ts";
-import { MemoryBroker } from "../../fakes/memory_bus.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
 import { DesiredHistory } from "./desired_history.ts";
-import { OperatorWorld } from "./operator_world.ts";
+import { withMemoryWorld } from "./memory_world.ts";
+import type { OperatorWorld } from "./operator_world.ts";
 
 const IN_BASEL = { targetSelector: { matchLabels: { site: "basel" } } };
 const NEXT_IMAGE = { podmanV0: { containers: [{ name: "app", image: "registry.example/app:2" }] } };
-
-async function withWorld(body: (world: OperatorWorld) => Promise<void>): Promise<void> {
-  const broker = new MemoryBroker();
-  const world = await OperatorWorld.open({
-    connect: () => Promise.resolve(broker.connect()),
-    close: () => Promise.resolve(),
-  });
-  try {
-    await body(world);
-  } finally {
-    await world.close();
-  }
-}
 
 /** Devices as the operator made them, without one that runs. */
 async function makeDevices(world: OperatorWorld): Promise<void> {
@@ -43,7 +30,7 @@ async function changeEverything(world: OperatorWorld): Promise<void> {
  */
 async function killedAt(nth: number, isApplied: boolean): Promise<number> {
   let writes = 0;
-  await withWorld(async (world) => {
+  await withMemoryWorld(async (world) => {
     await makeDevices(world);
     const stop = await world.operator();
     for (const name of ["kept", "old", "edited"]) await world.deployment(name);
@@ -96,7 +83,7 @@ const ALL = ["db 1", "web 1"];
 /** As {@link killedAt}, for the first deployments of a fleet whose bucket is empty. */
 async function killedWhileFilling(nth: number): Promise<number> {
   let writes = 0;
-  await withWorld(async (world) => {
+  await withMemoryWorld(async (world) => {
     await world.bus.ensureBuckets(BUCKET_SPECS, 10, 1);
     await makeDevices(world);
     await world.deployment("web");

@@ -12,20 +12,7 @@ import { type Fault, FaultyBus } from "../../fakes/faulty_bus.ts";
 import { MemoryBroker, type MemoryBus } from "../../fakes/memory_bus.ts";
 import { ScriptedDevice } from "../../fakes/scripted_device.ts";
 import { waitUntil } from "../../nats/wait_until.ts";
-import { OperatorWorld } from "./operator_world.ts";
-
-async function withWorld(body: (world: OperatorWorld, broker: MemoryBroker) => Promise<void>): Promise<void> {
-  const broker = new MemoryBroker();
-  const world = await OperatorWorld.open({
-    connect: () => Promise.resolve(broker.connect()),
-    close: () => Promise.resolve(),
-  });
-  try {
-    await body(world, broker);
-  } finally {
-    await world.close();
-  }
-}
+import { withMemoryWorld } from "./memory_world.ts";
 
 /** Groups that a test gives and takes away. */
 class ScriptedGroups implements GroupSource {
@@ -56,7 +43,7 @@ class ScriptedGroups implements GroupSource {
 }
 
 Deno.test("a group source that fails is asked again, and takes no device from its release", () =>
-  withWorld(async (world) => {
+  withMemoryWorld(async (world) => {
     const groups = new ScriptedGroups();
     await world.operator({ groups });
     const device = world.device("d1", { heartbeatMs: 50 });
@@ -93,7 +80,7 @@ Deno.test("a group source that fails is asked again, and takes no device from it
 /** One device that failed once, and a next release: few writes, and each of them matters. */
 async function runWithFault(nth: number, fault: Fault): Promise<number> {
   let writes = 0;
-  await withWorld(async (world, broker) => {
+  await withMemoryWorld(async (world, broker) => {
     await world.release("stable");
     const device = world.device("d1", {
       outcome: ({ targetVersion }) => targetVersion === "1.1.0" ? "failed" : "complete",
@@ -132,7 +119,7 @@ for (const fault of ["applied", "not-applied"] as const) {
 /** A device that fails while no operator runs; then one comes whose n-th write gets no answer. */
 async function failUnseen(nth: number, fault: Fault): Promise<number> {
   let writes = 0;
-  await withWorld(async (world, broker) => {
+  await withMemoryWorld(async (world, broker) => {
     const stop = await world.operator();
     const device = world.device("d1", {
       phaseMs: 100,
@@ -194,7 +181,7 @@ Deno.test("a connection that was given up is replaced by another one", async () 
 });
 
 Deno.test("groups from the bucket authorize in the place of the resource's, and one that cannot be read holds its device", () =>
-  withWorld(async (world, broker) => {
+  withMemoryWorld(async (world, broker) => {
     const log = createLogger({ sink: (line) => world.lines.push(line), format: "json" });
     await world.operator({ groups: new BucketGroupSource({ bus: broker.connect(), log }) });
     const bucket = await world.bus.bucket(BUCKETS.deviceGroups);
