@@ -24,7 +24,7 @@ async function pushBoth(world: RegistryWorld, reference: string): Promise<{ dige
     "-o",
     "json",
   ]);
-  assertEquals([run.code, run.err], [0, ""]);
+  assertEquals(run.code, 0, run.err);
   return JSON.parse(run.out);
 }
 
@@ -81,7 +81,7 @@ testWith(
       const base = `oci://${world.registry.host}/fleet/agent`;
       const { digest } = await pushBoth(world, `${base}:2.0.0`);
       const json = await world.fleetctl(["artifact", "inspect", `${base}:2.0.0`, "-o", "json"]);
-      assertEquals([json.code, json.err], [0, ""]);
+      assertEquals(json.code, 0, json.err);
       const found = JSON.parse(json.out);
       assertEquals([found.accepted, found.kind, found.digest], [true, "index", digest]);
       assertEquals(found.agents.map(({ arch, version }: { arch: string; version: string }) => [arch, version]), [
@@ -97,7 +97,7 @@ testWith(
       const one = await world.fleetctl(
         ["artifact", "push", script, `${base}:s`, "--agent-version", "2.0.0", "--arch", "aarch64"],
       );
-      assertEquals([one.code, one.err], [0, ""]);
+      assertEquals(one.code, 0, one.err);
       assertStringIncludes(one.out, "form: script");
       const inspected = JSON.parse((await world.fleetctl(["artifact", "inspect", `${base}:s`, "-o", "json"])).out);
       assertEquals([inspected.kind, inspected.agents.length, inspected.agents[0].arch], ["manifest", 1, "aarch64"]);

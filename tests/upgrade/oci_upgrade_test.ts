@@ -46,7 +46,7 @@ testWith("docker-registry", "a device upgrades from a registry: by tag, then by 
       ...["artifact", "push", built.path, tagged, "--agent-version", version, "-o", "json"],
       ...["--registry-ca-file", caFile, "--registry-auth-file", authFile],
     ]);
-    assertEquals([pushed.code, pushed.err], [0, ""]);
+    assertEquals(pushed.code, 0, pushed.err);
     const ours = JSON.parse(pushed.out).artifacts.find(({ arch }: { arch: string }) => arch === Deno.build.arch);
     assertEquals([ours.form, ours.sha256], ["script", built.sha256]);
     const url: string = by === "tag" ? tagged : ours.url;
