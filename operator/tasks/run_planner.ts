@@ -19,6 +19,7 @@ import { OBSERVED } from "../reconcile/observer.ts";
 import { EventLoopSlice } from "../runtime/event_loop_slice.ts";
 import { loadPlan } from "./load_plan.ts";
 import { groupsNow, type TaskContext } from "./task_context.ts";
+import type { TaskWrites } from "./task_writes.ts";
 
 /** What became of planning a run. */
 export type Planned =
@@ -27,7 +28,9 @@ export type Planned =
   /** In observe mode, which freezes nothing. */
   | { readonly kind: "observed" };
 
-type PlannerContext = Pick<TaskContext, "fleet" | "groups" | "time" | "writes" | "bucket" | "log">;
+type PlannerContext = Pick<TaskContext, "fleet" | "groups" | "time" | "bucket" | "log"> & {
+  readonly writes: Pick<TaskWrites, "writePlan">;
+};
 
 /**
  * Gathers the targets of a run.
@@ -77,7 +80,8 @@ export async function planRun(context: PlannerContext, run: TaskRun): Promise<Pl
     runId,
     nonce: crypto.randomUUID(),
     targets,
-    createdAtMs: time.nowMs(),
+    // Never before the run's own creation, whatever the two clocks say: an attempt may not last for more than a week.
+    createdAtMs: Math.max(time.nowMs(), Date.parse(run.metadata.creationTimestamp)),
     expiresAtMs,
   });
   const written = await writes.writePlan(documents);
