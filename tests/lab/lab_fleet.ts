@@ -52,6 +52,8 @@ export interface LabFleetOptions {
   /** More lines of a drop-in for the agent's unit. */
   readonly agentDropIn?: string;
   /** Bounds of the updater, beside those that follow from the unit's. */
+  /** Lines of a drop-in for the updater's unit. */
+  readonly updaterDropIn?: string;
   readonly updaterBounds?: Readonly<Record<string, number>>;
   readonly agentBounds?: Readonly<Record<string, number>>;
   /** More options of install.sh. */
@@ -167,10 +169,15 @@ export class LabFleet implements AsyncDisposable {
       stopTimeoutMs: stopTimeoutSec * 1_000,
       ...options.updaterBounds,
     });
-    await device.sh(`mkdir -p /etc/systemd/system/${AGENT}.d`);
-    const dropIn = `[Service]\nTimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n`;
-    await device.write(`/etc/systemd/system/${AGENT}.d/lab.conf`, `${dropIn}${options.agentDropIn ?? ""}`);
+    const bounds = `TimeoutStartSec=${startTimeoutSec}s\nTimeoutStopSec=${stopTimeoutSec}s\n`;
+    await this.#dropIn(AGENT, `${bounds}${options.agentDropIn ?? ""}`);
+    if (options.updaterDropIn !== undefined) await this.#dropIn(UPDATER, options.updaterDropIn);
     await device.sh(`systemctl daemon-reload && systemctl start --no-block ${UPDATER} ${AGENT}`);
+  }
+
+  async #dropIn(unit: string, lines: string): Promise<void> {
+    await this.device.sh(`mkdir -p /etc/systemd/system/${unit}.d`);
+    await this.device.write(`/etc/systemd/system/${unit}.d/lab.conf`, `[Service]\n${lines}`);
   }
 
   /** Makes a release folder that the device sees from then on. */

@@ -17,6 +17,8 @@ const POWEROFF_TIMEOUT_MS = 1_800_000;
 const PROBE_TIMEOUT_MS = 15_000;
 const COMMAND_TIMEOUT_MS = 1_800_000;
 const MEMORY_MIB = 1024;
+/** One is faster where other work competes: two wait for one another. */
+const PROCESSORS = Deno.env.get("HARMONY_VM_PROCESSORS") ?? "2";
 
 /*
  * The keeper of one machine. It is told by the kernel when the process that started it has died, and then ends the
@@ -119,7 +121,7 @@ export class VmDevice extends Device {
       "systemd.show_status=no";
     return [
       "qemu-system-x86_64",
-      ...["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", `${MEMORY_MIB}`],
+      ...["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max", "-smp", PROCESSORS, "-m", `${MEMORY_MIB}`],
       ...["-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"],
       ...["-drive", `file=${this.directory}/disk.img,if=none,id=disk,format=raw,cache=writeback`],
       ...["-device", "nvme,drive=disk,serial=1", "-device", "virtio-rng-pci"],

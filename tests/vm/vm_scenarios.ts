@@ -14,10 +14,15 @@ import { installCuts } from "./install_cuts.ts";
 import { sayVm } from "./say.ts";
 import { cutRequest } from "./vm_request.ts";
 
-/** The product's own bounds of start and stop, and looks that are rare enough for an emulated processor. */
+/*
+ * The product's own bounds of the agent's start and stop; for the rest more than an emulated processor needs on a busy
+ * machine, and looks that are rare enough for it.
+ */
 const BOUNDS = {
   startTimeoutSec: 240,
   stopTimeoutSec: 60,
+  agentDropIn: "WatchdogSec=15min\n",
+  updaterDropIn: "TimeoutStartSec=15min\n",
   agentBounds: {
     heartbeatIntervalMs: 10_000,
     natsReconnectMinMs: 50,
