@@ -106,7 +106,7 @@ const oldAgent: Scenario = {
     const refused = await lab.fleet.waitForStatus(
       DEVICE_ID,
       "the refusal",
-      ({ targetVersion }) => targetVersion === "2.9.0",
+      ({ phase, targetVersion }) => targetVersion === "2.9.0" && phase !== "preparing",
     );
     assertEquals([refused.phase, refused.reason, refused.failureClass], ["failed", "UpdaterRefused", "policy"]);
     await lab.behave({});
