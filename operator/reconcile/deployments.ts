@@ -74,7 +74,7 @@ export class Deployments {
       time,
       throttle: new WriteThrottle(statusWriteIntervalMs, clock),
     });
-    this.#devices = options.queue("desired state", (key) => this.#handle(key));
+    this.#devices = options.queue("desired-state", (key) => this.#handle(key));
     this.#deployments = options.queue("deployment", (name) => statuses.reconcile(name));
     this.#feeds = new DeploymentFeeds({
       view,
