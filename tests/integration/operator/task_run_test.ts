@@ -165,9 +165,9 @@ testTasks("at the deadline late and missing devices have failed, and a heartbeat
   await tasks.devices(["d2"], { outcome: () => "hang" });
   await tasks.devices(["d3"], { outcome: () => "silent" });
   await tasks.devices(["d4"], { outcome: () => "ignored" });
-  const { metadata: { uid } } = await tasks.create("upgrade", { deadlineSeconds: 60 }, 57_000);
+  const { metadata: { uid } } = await tasks.create("upgrade", { deadlineSeconds: 60 }, 52_000);
   await tasks.until("upgrade", { phase: "Running", released: 4, succeeded: 1 });
-  const { status } = await tasks.until("upgrade", { phase: "Failed", reason: "DeadlineExceeded" });
+  const { status } = await tasks.until("upgrade", { phase: "Failed", reason: "DeadlineExceeded" }, 40_000);
   assertEquals([status?.succeeded, status?.failed, status?.lastError], [1, 3, "3 of 4 targets were late or missing"]);
   assert(Date.parse(status?.completedAt ?? "") >= Date.parse(status?.expiresAt ?? ""));
   // Those that have accepted it keep their intents to the end, which comes too late for the run.
@@ -185,8 +185,8 @@ testTasks("a canary that is late fails the run, and the others are never release
   await tasks.world.operator();
   await tasks.devices(["c1"], { outcome: () => "silent" }, 1);
   await tasks.devices(["d1"]);
-  await tasks.create("upgrade", { deadlineSeconds: 60 }, 57_500);
-  const { status } = await tasks.until("upgrade", { phase: "Failed", reason: "CanaryTimedOut" });
+  await tasks.create("upgrade", { deadlineSeconds: 60 }, 54_000);
+  const { status } = await tasks.until("upgrade", { phase: "Failed", reason: "CanaryTimedOut" }, 40_000);
   assertEquals([status?.released, status?.failed, status?.lastError], [
     1,
     1,
