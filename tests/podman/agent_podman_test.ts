@@ -63,7 +63,7 @@ podmanTest("what it is told runs, changes and goes; restarts and kills of the ag
   ]);
   let agent = await fixture.startReady();
   await untilReported(fixture.operator, ["web-1 1 ready", "web-2 1 ready"]);
-  assertEquals((await list()).map(({ name, state }) => `${name} ${state}`), [
+  assertEquals((await list()).map(({ name, phase }) => `${name} ${phase}`), [
     "foreign running",
     "web-1.app running",
     "web-2.app running",
@@ -164,7 +164,7 @@ podmanTest(
       agent = await fixture.startReady();
       await untilReported(fixture.operator, [`web-1 ${index + 2} ready`, "web-2 1 ready"]);
       const containers = await list();
-      assertEquals(containers.map(({ name, state }) => `${name} ${state}`), ["web-1.app running", "web-2.app running"]);
+      assertEquals(containers.map(({ name, phase }) => `${name} ${phase}`), ["web-1.app running", "web-2.app running"]);
       assertEquals(brief(containers)[1], kept);
     }
     assertEquals(await agent.stop(), 0);
