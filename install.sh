@@ -801,6 +801,12 @@ reload() {
   ! marked reload || { systemctl daemon-reload && unmark reload; }
 }
 
+# Links that are only in memory would be gone with the power, and the device would start nothing by itself.
+enable_units() {
+  systemctl enable --quiet "$@"
+  [ ! -d "$root$UNITS/multi-user.target.wants" ] || flush "$root$UNITS/multi-user.target.wants"
+}
+
 property_of() { systemctl show -p "$2" --value "$1" 2>/dev/null || :; }
 is_active() { [ "$(property_of "$1" ActiveState)" = active ]; }
 is_stopped() { case $(property_of "$1" ActiveState) in inactive | failed | '') ;; *) return 1 ;; esac; }
@@ -831,7 +837,7 @@ put_updater() {
     esac
   fi
   put_link "$updater_path" "$UPDATER_LINK" updater
-  systemctl enable --quiet fleet-updater.service
+  enable_units fleet-updater.service
   systemctl reset-failed fleet-updater.service 2>/dev/null || :
   if slowly 'starting fleet-updater' systemctl start fleet-updater.service; then
     unmark updater
@@ -866,7 +872,7 @@ put_agent() {
   fi
   put_link "$agent_path" "$AGENT_LINK" agent
   [ "$live" = yes ] && [ "$dry" = no ] || return 0
-  systemctl enable --quiet fleet-updater.service fleet-agent.service
+  enable_units fleet-updater.service fleet-agent.service
 }
 
 # ---- READY ----

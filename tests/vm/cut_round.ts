@@ -150,7 +150,8 @@ async function foundOnDisk(lab: LabFleet, { attemptId }: AgentUpgradeAttempt): P
     lab.kind.lookIntervalMs,
   );
   const link = (await device.sh(`cat ${BOOT_SNAPSHOT}/link`)).replace(/^.*fleet-agent-v/, "");
-  const text = await device.sh(`cat ${BOOT_SNAPSHOT}/journal 2>/dev/null || true`);
+  // As it is: its last line feed belongs to it.
+  const text = (await device.exec(["cat", `${BOOT_SNAPSHOT}/journal`])).stdout;
   const journal = text === "" ? null : decodeJournal(new TextEncoder().encode(text), {
     schema: RECORD_SCHEMA,
     body: recordDecoder(paths),
