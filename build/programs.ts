@@ -41,12 +41,8 @@ const UPDATER_PERMISSIONS = ["--allow-all"];
 /* Measured under a NATS load: a young generation of 1 MiB saves 9 MiB of 67; a bounded old space halves the peak. */
 const DEVICE_HEAP = ["--max-semi-space-size=1", "--max-old-space-size=64"];
 
-/*
- * The threads on which V8 compiles and collects in the background cost 4 of the 19 MiB that a large fetch takes. Its
- * optimizing compilers take some 50 MiB when they first think the updater worth it, and keep them: after twenty upgrades
- * 131 MiB were resident with them, 78 without. What takes time in the updater is not JavaScript.
- */
-const UPDATER_HEAP = [...DEVICE_HEAP, "--single-threaded", "--no-turbofan", "--no-maglev"];
+/* The threads on which V8 compiles and collects in the background cost 4 of the 19 MiB that a large fetch takes. */
+const UPDATER_HEAP = [...DEVICE_HEAP, "--single-threaded"];
 
 /** Every program of the product. */
 export const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
