@@ -24,7 +24,7 @@ Deno.test("judgeStart() blames the binary for every end that is its own doing", 
   assertEquals(classOf(failed({ result: "watchdog" })), "version WatchdogExpired");
   assertEquals(classOf(failed({ result: "timeout" })), "version NeverReady");
   assertEquals(classOf(failed({ result: "timeout", statusText: "starting up" })), "version NeverReady");
-  const step = formatReadinessStatus("podman", "no socket");
+  const step = formatReadinessStatus("lock", "held by another");
   assertEquals(classOf(failed({ result: "timeout", statusText: step })), "version NeverReady");
 });
 
@@ -35,7 +35,7 @@ Deno.test("judgeStart() blames the surroundings when the machine is short of som
 
 Deno.test("judgeStart() blames the surroundings for exit 75 and for a timeout while waiting for them", () => {
   assertEquals(classOf(failed({ exitCode: EXIT_ENVIRONMENT })), "environment EnvironmentUnavailable");
-  for (const step of ["network", "nats", "dns", "tls", "clock"] as const) {
+  for (const step of ["network", "nats", "dns", "tls", "clock", "podman"] as const) {
     const statusText = formatReadinessStatus(step, "waits");
     assertEquals(classOf(failed({ result: "timeout", statusText })), "environment EnvironmentUnavailable", step);
     // An exit for another reason is a verdict, whatever the process last said.
