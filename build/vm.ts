@@ -5,13 +5,20 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { LAB_SYSTEMS, type LabSystem } from "../tests/lab/lab_image.ts";
+import { LAB_SYSTEMS } from "../tests/lab/lab_image.ts";
 import { freshSeed } from "../tests/fakes/seeded_random.ts";
 import { ensureVmImage } from "../tests/vm/vm_image.ts";
 import { VM_VARIABLE, vmMachineProblem } from "../tests/vm/vm_machine.ts";
 import { cutEnvironment, type CutRequest, DEFAULT_CUTS } from "../tests/vm/vm_request.ts";
 import { VM_SCENARIOS } from "../tests/vm/vm_scenarios.ts";
-import { isSystem, runDeviceTests, write } from "./device_tests.ts";
+import {
+  type DeviceCommand,
+  type DeviceRequest,
+  deviceRequest,
+  runDeviceCommand,
+  runDeviceTests,
+  write,
+} from "./device_tests.ts";
 
 const USAGE = `usage: ./dev vm [--system SYSTEM]... [--cuts N] [--seed S] [--images] [--list] [SCENARIO...]
 
@@ -29,12 +36,7 @@ power. Needs root, qemu-system-x86_64, mmdebstrap and mkfs.ext4; without them it
 const CUTS_MAX = 100_000;
 const SEED_MAX = 2 ** 32 - 1;
 
-interface Request extends CutRequest {
-  readonly systems: readonly LabSystem[];
-  readonly scenarios: readonly string[];
-  readonly imagesOnly: boolean;
-  readonly listOnly: boolean;
-}
+type Request = DeviceRequest & CutRequest;
 
 function integer(name: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
@@ -56,18 +58,10 @@ export function parseVmArgs(args: readonly string[]): Request | string {
         list: { type: "boolean", default: false },
       },
     });
-    const oddSystem = values.system.find((system) => !isSystem(system));
-    if (oddSystem !== undefined) return `unknown system "${oddSystem}"; there are: ${LAB_SYSTEMS.join(", ")}`;
-    const names = VM_SCENARIOS.map(({ name }) => name);
-    const oddScenario = positionals.find((scenario) => !names.includes(scenario));
-    if (oddScenario !== undefined) return `unknown scenario "${oddScenario}"; ./dev vm --list names them`;
     return {
-      systems: values.system.filter(isSystem),
-      scenarios: positionals.length > 0 ? positionals : names,
+      ...deviceRequest(values, positionals, { name: "vm", scenarios: VM_SCENARIOS }),
       cuts: integer("--cuts", values.cuts, 1, CUTS_MAX),
       seed: integer("--seed", values.seed, 0, SEED_MAX),
-      imagesOnly: values.images,
-      listOnly: values.list,
     };
   } catch (error) {
     if (error instanceof TypeError) return error.message;
@@ -81,44 +75,25 @@ function filterOf({ systems, scenarios }: Request): string {
   return `/^(?:${[...own, ...scenarios].join("|")}) in a machine with (?:${systems.join("|")})/`;
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes("--help")) {
-    await write(USAGE);
-    return 0;
-  }
-  const request = parseVmArgs(args);
-  if (typeof request === "string") {
-    await write(`vm: ${request}\n${USAGE}`);
-    return 64;
-  }
-  if (request.listOnly) {
-    await write(VM_SCENARIOS.map(({ name, title }) => `${name.padEnd(32)}${title}\n`).join(""));
-    return 0;
-  }
-  const problem = vmMachineProblem();
-  if (problem !== undefined) {
-    await write(`vm: skipped, this machine ${problem}\n`);
-    return 0;
-  }
-  try {
-    for (const system of request.systems) {
-      await ensureVmImage(system, (line) => void Deno.stderr.writeSync(new TextEncoder().encode(`vm: ${line}\n`)));
-    }
-  } catch (error) {
-    await write(`vm: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  }
-  if (request.imagesOnly) return 0;
+async function runScenarios(request: Request): Promise<boolean> {
   await write(`vm: ${request.cuts} cuts, --seed ${request.seed} repeats them\n`);
   return await runDeviceTests({
-      folder: "tests/vm",
-      filter: filterOf(request),
-      environment: { [VM_VARIABLE]: "1", ...cutEnvironment(request) },
-      showsOutput: true,
-      expected: request.systems.length * request.scenarios.length,
-    })
-    ? 0
-    : 1;
+    folder: "tests/vm",
+    filter: filterOf(request),
+    environment: { [VM_VARIABLE]: "1", ...cutEnvironment(request) },
+    showsOutput: true,
+    expected: request,
+  });
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+const VM: DeviceCommand<Request> = {
+  name: "vm",
+  usage: USAGE,
+  scenarios: VM_SCENARIOS,
+  parse: parseVmArgs,
+  machineProblem: vmMachineProblem,
+  ensureImage: ensureVmImage,
+  run: runScenarios,
+};
+
+if (import.meta.main) Deno.exit(await runDeviceCommand(VM, Deno.args));

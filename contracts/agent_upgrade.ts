@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  boundedJson,
   type Decoded,
   decodeError,
   type Decoder,
@@ -152,13 +153,7 @@ export const postMortemShape = object({
 export type PostMortem = Decoded<typeof postMortemShape>;
 
 /** Decodes what is known about the end of a failed candidate (DESIGN 5); at most 8 KiB as JSON. */
-export const postMortem: Decoder<PostMortem> = refined(postMortemShape, (found, path) => {
-  const sizeBytes = new TextEncoder().encode(JSON.stringify(found)).byteLength;
-  if (sizeBytes > POST_MORTEM_MAX_BYTES) {
-    throw decodeError(path, `has ${sizeBytes} bytes as JSON, at most ${POST_MORTEM_MAX_BYTES}`);
-  }
-  return found;
-});
+export const postMortem: Decoder<PostMortem> = boundedJson(postMortemShape, POST_MORTEM_MAX_BYTES);
 
 /** Decodes the members of a status, without the rules between them. */
 export const agentUpgradeStatusShape = object({

@@ -44,6 +44,20 @@ export function refined<T, U>(decoder: Decoder<T>, refine: (value: T, path: stri
   return structured((value, path) => refine(decoder(value, path), path), structureOf(decoder));
 }
 
+/**
+ * Bounds a document by its size as JSON, where the bounds of its members allow more in sum than there is room for.
+ *
+ * @param decoder Decodes the document
+ * @param maxBytes Most bytes of UTF-8
+ */
+export function boundedJson<T>(decoder: Decoder<T>, maxBytes: number): Decoder<T> {
+  return refined(decoder, (value, path) => {
+    const sizeBytes = new TextEncoder().encode(JSON.stringify(value)).byteLength;
+    if (sizeBytes > maxBytes) throw decodeError(path, `has ${sizeBytes} bytes as JSON, at most ${maxBytes}`);
+    return value;
+  });
+}
+
 /** The type that a decoder returns. */
 export type Decoded<D> = D extends Decoder<infer T> ? T : never;
 

@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  boundedJson,
   type Decoded,
   decodeError,
   type Decoder,
@@ -192,8 +193,7 @@ function firstRepeated(items: readonly string[]): number | undefined {
   return index < 0 ? undefined : index;
 }
 
-/** Decodes the workload of a deployment. */
-export const podmanV0 = refined(
+const workload = refined(
   object({ containers: list(workloadContainer, DEPLOYMENT_CONTAINERS_MAX, 1) }),
   (value, path) => {
     const at = path === "" ? "containers" : `${path}.containers`;
@@ -207,12 +207,10 @@ export const podmanV0 = refined(
     );
     const taken = firstRepeated(ports.map(({ key }) => key));
     if (taken !== undefined) throw decodeError(ports[taken]?.at ?? at, "is published twice");
-    const bytes = new TextEncoder().encode(JSON.stringify(value)).byteLength;
-    if (bytes > WORKLOAD_MAX_BYTES) {
-      throw decodeError(path, `has ${bytes} bytes as JSON, at most ${WORKLOAD_MAX_BYTES}`);
-    }
     return value;
   },
 );
+/** Decodes the workload of a deployment, which fits a desired-state entry. */
+export const podmanV0 = boundedJson(workload, WORKLOAD_MAX_BYTES);
 /** The workload of a deployment. */
 export type PodmanV0 = Decoded<typeof podmanV0>;

@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  boundedJson,
   type Decoded,
   decodeError,
   type Decoder,
@@ -184,13 +185,7 @@ export const commandReportShape = object({
 export type CommandReport = Decoded<typeof commandReportShape>;
 
 /** Decodes what is known of a command that failed; at most 8 KiB as JSON. */
-export const commandReport: Decoder<CommandReport> = refined(commandReportShape, (report, path) => {
-  const sizeBytes = new TextEncoder().encode(JSON.stringify(report)).byteLength;
-  if (sizeBytes > COMMAND_REPORT_MAX_BYTES) {
-    throw decodeError(path, `has ${sizeBytes} bytes as JSON, at most ${COMMAND_REPORT_MAX_BYTES}`);
-  }
-  return report;
-});
+export const commandReport: Decoder<CommandReport> = boundedJson(commandReportShape, COMMAND_REPORT_MAX_BYTES);
 
 /** Decodes one timed change of phase. */
 export const systemUpgradeTransition = object({
