@@ -14,6 +14,7 @@ import { INTERRUPTIONS } from "./interruptions.ts";
 import { PODMAN } from "./podman.ts";
 import { PODMAN_ENGINE } from "./podman_engine.ts";
 import { SYSTEM_UPGRADES } from "./system_upgrades.ts";
+import { TASK_RUNS } from "./task_runs.ts";
 import { UPGRADES } from "./upgrades.ts";
 import { WORKLOADS } from "./workloads.ts";
 
@@ -30,5 +31,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...PODMAN_ENGINE,
   ...WORKLOADS,
   ...SYSTEM_UPGRADES,
+  ...TASK_RUNS,
   ...FIGURES,
 ];
