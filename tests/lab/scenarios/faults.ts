@@ -21,7 +21,6 @@ const CORRUPT = 78;
 
 const previousGone: Scenario = {
   name: "previous-gone",
-  inShort: true,
   title: "a rollback whose previous binary is gone quarantines the device, until root repairs it by the book",
   async run(lab) {
     const { device, paths } = lab;

@@ -56,7 +56,6 @@ const cut: Scenario = {
 
 const updaterKilled: Scenario = {
   name: "updater-killed-in-each-phase",
-  inShort: true,
   title: "the updater is killed in each phase: systemd starts it again and it recovers",
   run: inEveryPhase(async (lab) => {
     await lab.device.sh(`systemctl kill --signal=SIGKILL --kill-who=main ${UPDATER}`);
