@@ -62,14 +62,11 @@ export class InstallWorld {
     }
   }
 
-  #systemPath = "";
-
   async #make(): Promise<void> {
     for (const folder of ["etc", "run/systemd/system", "usr/lib", "var/lib"]) {
       await Deno.mkdir(join(this.root, folder), { recursive: true });
     }
-    for (const folder of ["state", "fakes", "killers", "system"]) await Deno.mkdir(join(this.directory, folder));
-    this.#systemPath = await systemPath(this.path("system"));
+    for (const folder of ["state", "fakes", "killers"]) await Deno.mkdir(join(this.directory, folder));
     for (const [fake, names] of Object.entries(FAKE_COMMANDS)) {
       for (const name of names) await Deno.symlink(join(FAKES, fake), join(this.directory, "fakes", name));
     }
@@ -145,7 +142,7 @@ export class InstallWorld {
   async run(args: readonly string[], options: InstallRunOptions = {}): Promise<InstallRun> {
     const { env = {}, killAt, shell = "sh" } = options;
     const fakes = this.path("fakes");
-    const path = this.#systemPath;
+    const path = await systemPath();
     const count = this.path("kill-count");
     await Deno.writeTextFile(count, "0\n");
     const { code, stderr, stdout } = await new Deno.Command("setsid", {
@@ -209,12 +206,16 @@ export class InstallWorld {
 /** What a device has only when a test gives it: the machine may have it or not. */
 const GIVEN_BY_TESTS: ReadonlySet<string> = new Set(["deno", "podman", "newuidmap"]);
 
-/**
- * The machine's `PATH` without them.
- *
- * @param target Folder for links to the neighbours of those that are there
- */
-async function systemPath(target: string): Promise<string> {
+let madePath: Promise<string> | undefined;
+
+/** The machine's `PATH` without them, made once: a folder of programs is thousands of links. */
+function systemPath(): Promise<string> {
+  return madePath ??= makeSystemPath();
+}
+
+async function makeSystemPath(): Promise<string> {
+  const target = await Deno.makeTempDir();
+  addEventListener("unload", () => Deno.removeSync(target, { recursive: true }));
   const folders: string[] = [];
   for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
     const names = (await Array.fromAsync(Deno.readDir(folder)).catch(() => [])).map(({ name }) => name);
