@@ -34,7 +34,6 @@ import {
 export interface SubjectPermissions {
   /** Subjects that it may send to. */
   readonly publish: { readonly allow: readonly string[] };
-  /** Subjects that it may hear. */
   /** Subjects that it may listen to. */
   readonly subscribe: { readonly allow: readonly string[] };
 }

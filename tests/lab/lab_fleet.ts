@@ -51,9 +51,9 @@ export interface LabFleetOptions {
   readonly stopTimeoutSec?: number;
   /** More lines of a drop-in for the agent's unit. */
   readonly agentDropIn?: string;
-  /** Bounds of the updater, beside those that follow from the unit's. */
   /** Lines of a drop-in for the updater's unit. */
   readonly updaterDropIn?: string;
+  /** Bounds of the updater, beside those that follow from the unit's. */
   readonly updaterBounds?: Readonly<Record<string, number>>;
   readonly agentBounds?: Readonly<Record<string, number>>;
   /** More options of install.sh. */
